@@ -392,6 +392,30 @@ static void special_rows_are_as_documented(void) {
   }
 }
 
+/* Gradients of columns that share memory with others. */
+static void overlaps_are_refused(void) {
+  enum { N = 50 };
+  static float beyond[3 * N];
+  for (int k = 0; k < 6; ++k) {
+    mpnum_norm_gradients to = all_gradients(N);
+    fill(x, ROWS * N, -1, 1);
+    fill(dy, ROWS * N, -1, 1);
+    memset(beyond, 0x5c, sizeof beyond);
+    to.weight = beyond + N;
+    to.bias = k == 0   ? beyond + N
+              : k == 1 ? beyond + 2 * N - 1
+              : k == 2 ? beyond + 1
+                       : dx + N;
+    if (k == 4) to.bias = dy + ROWS * N - 1;
+    if (k == 5) to.bias = beyond + 2 * N;
+    CHECK(mpnum_normalize_backward_rows(MPNUM_NORM_LAYER, to, floats_of(dy, N),
+                                        floats_of(x, N), NULL) ==
+              (k == 5 ? MPNUM_OK : MPNUM_ERROR_OVERLAP),
+          "%d", k);
+    CHECK((bits_of(beyond[N]) == 0x5c5c5c5cu) == (k != 5), "%d: written", k);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(gradients_are_precise);
   RUN_FOR_EACH_ISA(weights_of_subnormal_rows_are_as_precise_as_is_said);
@@ -403,5 +427,6 @@ int main(void) {
   TAP_RUN(sums_over_rows_are_rounded_once);
   RUN_FOR_EACH_ISA(types_are_rounded_once_and_results_may_take_a_place);
   TAP_RUN(special_rows_are_as_documented);
+  TAP_RUN(overlaps_are_refused);
   return tap_done();
 }

@@ -255,6 +255,9 @@ static void misuse_is_refused(void) {
   a = fine;
   a.rounding = MPNUM_ROUND_UP;
   refused(&a, &tensor, MPNUM_ERROR_ARGUMENT, "rounding");
+  CHECK(mpnum_adafactor_step(&fine, &tensor, 1, 1, 1, (mpnum_grad_verdict)-1) ==
+            MPNUM_ERROR_ARGUMENT,
+        "a verdict that is none");
   refused(NULL, &tensor, MPNUM_ERROR_ARGUMENT, "no options");
   refused(&fine, NULL, MPNUM_ERROR_NULL, "no tensors");
 #define WITH(field, value, want)                      \

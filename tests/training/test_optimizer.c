@@ -738,6 +738,12 @@ static void misuse_is_refused(void) {
   tensor.copy = losses;
   tensor.losses = losses;
   refused(&fine, &tensor, 1, 1, MPNUM_ERROR_OVERLAP, "a copy over its losses");
+  tensor = floats_of(N);
+  float before = parameter[0];
+  CHECK(mpnum_optimizer_step(&fine, &tensor, 1, 1, 1, (mpnum_grad_verdict)2) ==
+                MPNUM_ERROR_ARGUMENT &&
+            mpnum_bits_f32(parameter[0]) == mpnum_bits_f32(before),
+        "a verdict that is none");
   /* The second of two tensors is refused, and the first stays. */
   mpnum_optimizer_tensor two[2] = {floats_of(N), floats_of(N)};
   float first = parameter[0];

@@ -307,6 +307,35 @@ static void powers_of_two_keep_values(void) {
   }
 }
 
+/* Results on the scales of channels. */
+static void results_on_scales_are_refused(void) {
+  enum { N = 4 };
+  union {
+    float floats[4 * N];
+    uint8_t bytes[16 * N];
+  } memory;
+  static float data[2 * N];
+  uint8_t source[2 * N] = {0};
+  for (size_t i = 0; i < 4 * N; ++i)
+    memory.floats[i] = 1;
+  CHECK(mpnum_quantize_channels(MPNUM_TYPE_E4M3, memory.bytes + 1, N,
+                                mpnum_const_matrix_of(MPNUM_TYPE_F32, data, 2, N),
+                                memory.floats + 2, NULL) == MPNUM_ERROR_OVERLAP &&
+            mpnum_dequantize_channels(
+                mpnum_matrix_of(MPNUM_TYPE_F32, memory.floats, 2, N), MPNUM_TYPE_E4M3,
+                source, N, memory.floats + 2 * N - 1) == MPNUM_ERROR_OVERLAP,
+        "refused");
+  for (size_t i = 0; i < 4 * N; ++i)
+    CHECK(memory.floats[i] >= 1 && memory.floats[i] <= 1, "written");
+  CHECK(mpnum_quantize_channels(MPNUM_TYPE_E4M3, memory.bytes, N,
+                                mpnum_const_matrix_of(MPNUM_TYPE_F32, data, 2, N),
+                                memory.floats + 2, NULL) == MPNUM_OK &&
+            mpnum_dequantize_channels(
+                mpnum_matrix_of(MPNUM_TYPE_F32, memory.floats, 2, N), MPNUM_TYPE_E4M3,
+                source, N, memory.floats + 2 * N) == MPNUM_OK,
+        "beside them they are not");
+}
+
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
   RUN_FOR_EACH_ISA(codes_are_those_of_products);
@@ -314,5 +343,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(codes_become_products);
   TAP_RUN(codes_come_back);
   TAP_RUN(powers_of_two_keep_values);
+  TAP_RUN(results_on_scales_are_refused);
   return tap_done();
 }

@@ -70,7 +70,10 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_quantize_channels(
   const mpnum_status status =
       mpnum_scaled_check_(dst_type, dst, dst_stride, src, scales, 1);
   size_t i = 0;
-  if (status != MPNUM_OK || !src.columns) return status;
+  if (status != MPNUM_OK || !src.rows || !src.columns) return status;
+  if (mpnum_overlap_(dst, (src.rows - 1) * dst_stride + src.columns, scales,
+                     src.rows * sizeof *scales))
+    return MPNUM_ERROR_OVERLAP;
   for (; i < src.rows; ++i)
     mpnum_quantize_by_(dst_type, (uint8_t *)dst + i * dst_stride, src.type,
                        mpnum_rows_at_(src, i, 0), src.columns, mpnum_float_at_(scales, i),
@@ -88,6 +91,8 @@ mpnum_dequantize_channels(mpnum_matrix dst, mpnum_type src_type, const void *src
   if (dst.rows && dst.stride < dst.columns) return MPNUM_ERROR_STRIDE;
   status = mpnum_scaled_check_(src_type, src, src_stride, values, scales_inv, 1);
   if (status != MPNUM_OK || !dst.columns) return status;
+  if (mpnum_floats_overlap_(scales_inv, dst.rows, mpnum_rows_read_(dst)))
+    return MPNUM_ERROR_OVERLAP;
   for (; i < dst.rows; ++i)
     mpnum_dequantize_by_(dst.type, mpnum_rows_to_(dst, i, 0), src_type,
                          (const uint8_t *)src + i * src_stride, dst.columns,

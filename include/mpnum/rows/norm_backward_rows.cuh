@@ -324,6 +324,14 @@ static inline size_t mpnum_launch_normalize_backward_bytes(size_t rows, size_t c
   return rows * sizeof(mpnum_norm_map_) +
          2 * sizeof(double) * mpnum_norm_chunks_of_(rows) * columns;
 }
+/* Whether gradients of columns are apart from rows. */
+template <class T>
+static inline bool mpnum_norm_avoids_(const float *floats, const T *src, size_t stride,
+                                      size_t rows, size_t columns) {
+  return !floats || !src || rows == 0 || columns == 0 ||
+         !mpnum_overlap_(floats, columns * sizeof(float), src,
+                         mpnum_extent_(rows, columns, stride, 8 * sizeof(T)));
+}
 template <class Dx, class Dy, class Src>
 static inline cudaError_t
 mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, float *weight,
@@ -347,8 +355,15 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   if (!mpnum_norm_source_of_(job.from, kind, src, src_stride, rows, columns, &chosen) ||
       (dx && (!mpnum_rows_fit_(dx, dx_stride, dy, dy_stride, rows, columns) ||
               !mpnum_rows_fit_(dx, dx_stride, src, src_stride, rows, columns))) ||
-      (rows && columns && (!dy || (has_columns && !workspace))))
+      (rows && columns && (!dy || (has_columns && !workspace))) ||
+      (weight && bias &&
+       mpnum_overlap_(weight, columns * sizeof(float), bias, columns * sizeof(float))))
     return cudaErrorInvalidValue;
+  for (const float *floats : {weight, bias})
+    if (!mpnum_norm_avoids_(floats, dx, dx_stride, rows, columns) ||
+        !mpnum_norm_avoids_(floats, dy, dy_stride, rows, columns) ||
+        !mpnum_norm_avoids_(floats, src, src_stride, rows, columns))
+      return cudaErrorInvalidValue;
   if (columns == 0 || (rows == 0 && !has_columns) || (!dx && !has_columns))
     return cudaSuccess;
   job.dy = dy;

@@ -30,7 +30,7 @@
  * Bits: sums over rows are doubles, row after row, the same from every instruction set;
  *   gradients of rows have batch invariance as in normalize.h.
  * Status: as normalize.h, for dy and input, too; MPNUM_ERROR_OVERLAP also if gradients
- *   of weight or bias overlap rows. Nothing is written then. Host only. */
+ *   of weight or bias overlap rows or each other. Nothing is written then. Host only. */
 #ifndef MPNUM_ROWS_NORMALIZE_BACKWARD_H
 #define MPNUM_ROWS_NORMALIZE_BACKWARD_H
 
@@ -230,6 +230,11 @@ MPNUM_HOST int mpnum_norm_overlaps_(const float *columns, mpnum_norm_gradients t
          mpnum_floats_overlap_(columns, src.columns, src) ||
          mpnum_floats_overlap_(columns, src.columns, mpnum_rows_read_(to.input));
 }
+/* Whether both are wanted, and share memory. */
+MPNUM_HOST int mpnum_norm_share_(const float *weight, const float *bias, size_t columns) {
+  return weight && bias &&
+         mpnum_overlap_(weight, columns * sizeof *weight, bias, columns * sizeof *bias);
+}
 MPNUM_HOST mpnum_status mpnum_norm_backward_check_(
     mpnum_norm_kind kind, mpnum_norm_gradients to, mpnum_const_matrix dy,
     mpnum_const_matrix src, const mpnum_normalize_options *options) {
@@ -244,7 +249,7 @@ MPNUM_HOST mpnum_status mpnum_norm_backward_check_(
   if (status == MPNUM_OK && to.input.data) status = mpnum_rows_check_(to.input, src);
   if (status == MPNUM_OK && (mpnum_norm_overlaps_(to.weight, to, dy, src) ||
                              mpnum_norm_overlaps_(to.bias, to, dy, src) ||
-                             (to.weight && to.weight == to.bias && src.columns)))
+                             mpnum_norm_share_(to.weight, to.bias, src.columns)))
     status = MPNUM_ERROR_OVERLAP;
   return status;
 }

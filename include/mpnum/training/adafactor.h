@@ -160,6 +160,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_adafactor_step(
   mpnum_status status = mpnum_adafactor_check_(adafactor, &steps, step, multiplier);
   uint64_t saved = 0;
   size_t i = 0;
+  if (status == MPNUM_OK && ((int)verdict & ~1)) status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK) status = mpnum_adafactor_tensors_check_(&steps, tensors, count);
   if (status != MPNUM_OK) return status;
   saved = mpnum_fenv_save_();

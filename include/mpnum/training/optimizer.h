@@ -66,18 +66,19 @@ MPNUM_C_BEGIN_
  * With the verdict MPNUM_GRAD_SKIP nothing is written. A step that was skipped is none:
  * its number is that of the next one.
  * Status codes: MPNUM_ERROR_ARGUMENT: an option that this kind has outside its range,
- * step 0, a multiplier that is not finite, a copy_scale that is not above 0 or, with 16
- * bits, not 1; MPNUM_ERROR_TYPE: another type; MPNUM_ERROR_NARROW: parameters of bf16
- * rounded to nearest without a remainder, or of f16 rounded to nearest, where small steps
- * are lost; MPNUM_ERROR_NULL: tensors, or an array of a tensor with elements that this
- * optimizer needs; MPNUM_ERROR_OVERLAP: arrays of one tensor share memory. Nothing is
- * written then. */
+ * step 0, a multiplier that is not finite, a verdict that is neither, a copy_scale that
+ * is not above 0 or, with 16 bits, not 1; MPNUM_ERROR_TYPE: another type;
+ * MPNUM_ERROR_NARROW: parameters of bf16 rounded to nearest without a remainder, or of
+ * f16 rounded to nearest, where small steps are lost; MPNUM_ERROR_NULL: tensors, or an
+ * array of a tensor with elements that this optimizer needs; MPNUM_ERROR_OVERLAP: arrays
+ * of one tensor share memory. Nothing is written then. */
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_optimizer_step(
     const mpnum_optimizer *optimizer, const mpnum_optimizer_tensor *tensors, size_t count,
     uint64_t step, float multiplier, mpnum_grad_verdict verdict) {
   mpnum_optimizer_pass_ pass;
   mpnum_status status = mpnum_optimizer_check_(optimizer, step, multiplier);
   uint64_t saved = 0;
+  if (status == MPNUM_OK && ((int)verdict & ~1)) status = MPNUM_ERROR_ARGUMENT;
   if (status == MPNUM_OK)
     status = mpnum_optimizer_tensors_check_(optimizer, tensors, count);
   if (status != MPNUM_OK) return status;

@@ -359,7 +359,23 @@ void what_does_not_fit_launches_nothing(void) {
         mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(other, 4, 8), nullptr, nullptr,
         nullptr);
   };
+  vector<double> workspace(256);
+  const auto columns =
+      [&](float *weight,
+          float *bias) { /* of 8 floats */
+                         return mpnum_launch_normalize_backward_rows(
+                             MPNUM_NORM_LAYER,
+                             mpnum::norm_gradients_of(mpnum::matrix_of(data, 4, 8),
+                                                      weight, bias, 0),
+                             mpnum::matrix_of(data, 4, 8), mpnum::matrix_of(other, 4, 8),
+                             nullptr, nullptr, workspace.data());
+      };
   simt::launch_error = sound; /* which a launch would return */
+  CHECK(columns(data + 32, data + 40) == sound, "gradients of columns are launched");
+  check_refused(columns(data + 32, data + 32), "one place for both");
+  check_refused(columns(data + 32, data + 39), "weight's gradient on bias's");
+  check_refused(columns(data + 31, none), "weight's gradient on rows of dy");
+  check_refused(columns(none, other + 31), "bias's gradient on rows of src");
   CHECK(norm(other, 8, data, 8) == sound && norm(other, 8, data, 0) == sound &&
             codes_of(over + 1, &scale) == sound && backward(data, 8, none) == sound,
         "these are launched");
