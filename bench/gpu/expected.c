@@ -6,6 +6,7 @@
 #include "kernels.h"
 #include "../core/message.h"
 
+#include <mpnum/blocks/stored_matrix.h>
 #include <mpnum/training/health.h>
 #include <mpnum/mpnum.h>
 
@@ -163,6 +164,21 @@ void gpu_expect_block_square(const gpu_case *c) {
 }
 void gpu_expect_block_back(const gpu_case *c) {
   dequantize_blocks(c, mpnum_blockscale_fp8_1x128());
+}
+
+void gpu_expect_q4_0(const gpu_case *c) {
+  must(mpnum_quantize_stored(gpu_stored(c, c->out, MPNUM_STORED_Q4_0), rows_of(c, c->x)));
+}
+void gpu_expect_q4_0_back(const gpu_case *c) {
+  must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
+                               gpu_stored(c, c->x, MPNUM_STORED_Q4_0)));
+}
+void gpu_expect_gptq(const gpu_case *c) {
+  must(mpnum_quantize_stored(gpu_stored(c, c->out, MPNUM_STORED_GPTQ), rows_of(c, c->x)));
+}
+void gpu_expect_gptq_back(const gpu_case *c) {
+  must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
+                               gpu_stored(c, c->x, MPNUM_STORED_GPTQ)));
 }
 
 void gpu_expect_histogram(const gpu_case *c) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <mpnum/blocks/blockscale_format.h>
+#include <mpnum/blocks/stored_layout.h>
 #include <mpnum/rows/cross_entropy.h>
 #include <mpnum/training/grad_tensor.h>
 
@@ -56,6 +57,18 @@ static inline mpnum_blockscaled gpu_codes(const gpu_case *c, const void *at, int
   return made;
 }
 
+/* The same as other libraries store them, in blocks of 32; their scales are from byte 2 n
+ * on, zero points from 3 n. */
+static inline mpnum_stored gpu_stored(const gpu_case *c, const void *at,
+                                      mpnum_stored_layout layout) {
+  const mpnum_blockscaled places = gpu_codes(c, at, 0);
+  mpnum_stored made = mpnum_stored_of(layout, c->rows, c->columns, 32);
+  made.data = places.codes;
+  made.scales = places.scale_inv;
+  made.zeros = (uint8_t *)places.scale_inv + c->rows * c->columns;
+  return made;
+}
+
 /* Options that some rows are called with. */
 static inline mpnum_softmax_options gpu_causal(void) {
   mpnum_softmax_options made = mpnum_softmax_default();
@@ -83,7 +96,8 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_mx_both, gpu_expect_mxfp4, gpu_expect_mx_back, gpu_expect_nvfp4,
     gpu_expect_nvfp4_square, gpu_expect_nvfp4_sr, gpu_expect_nvfp4_back,
     gpu_expect_nvfp4_scale, gpu_expect_block, gpu_expect_block_square,
-    gpu_expect_block_back, gpu_expect_histogram, gpu_expect_lost,
+    gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_gptq,
+    gpu_expect_gptq_back, gpu_expect_histogram, gpu_expect_lost,
     gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16;
 
 /* mpnum_grad_multiply by 1/2. */

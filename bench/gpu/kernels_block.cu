@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of quantize_blocks.cuh. */
+/* Launchers of quantize_blocks.cuh and stored_matrix.cuh. */
 #include "kernels.cuh"
+
+#include <mpnum/blocks/stored_matrix.cuh>
 
 namespace {
 
@@ -52,9 +54,21 @@ cudaError_t block_back(const gpu_case *c, cudaStream_t stream) {
                                                     by_row, stream);
 }
 
+template <mpnum_stored_layout layout>
+cudaError_t stored(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_quantize_stored(gpu_stored(c, c->out, layout),
+                                      gpu_x_rows<mpnum_bf16>(c), stream);
+}
+template <mpnum_stored_layout layout>
+cudaError_t stored_back(const gpu_case *c, cudaStream_t stream) {
+  return mpnum_launch_dequantize_stored(gpu_out_rows<mpnum_bf16>(c),
+                                        gpu_stored(c, c->x, layout), stream);
+}
+
 const mpnum_type bf16 = MPNUM_TYPE_BF16;
 const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
 const double e8m0 = 1.0 / 32, e4m3 = 1.0 / 16, scale = 4.0 / 128; /* bytes an element */
+const double q4_0 = 18.0 / 32, gptq = 0.5 + 2.5 / 32;             /* with scales */
 
 const gpu_kernel_row rows[] = {
     {"quantize_mx bf16 to e4m3", bf16, GPU_MATRIX, 0, copy, 3 + e8m0,
@@ -80,7 +94,15 @@ const gpu_kernel_row rows[] = {
     {"quantize_block bf16 to e4m3, 128x128", bf16, GPU_MATRIX, 0, copy, 3 + scale / 128,
      block<128>, gpu_expect_block_square},
     {"dequantize_block e4m3 to bf16, 1x128", bf16, GPU_MATRIX, 0, copy, 3 + scale,
-     block_back, gpu_expect_block_back, block<1>}};
+     block_back, gpu_expect_block_back, block<1>},
+    {"quantize_stored bf16 to Q4_0", bf16, GPU_MATRIX, 0, copy, 2 + q4_0,
+     stored<MPNUM_STORED_Q4_0>, gpu_expect_q4_0},
+    {"dequantize_stored Q4_0 to bf16", bf16, GPU_MATRIX, 0, copy, 2 + q4_0,
+     stored_back<MPNUM_STORED_Q4_0>, gpu_expect_q4_0_back, stored<MPNUM_STORED_Q4_0>},
+    {"quantize_stored bf16 to GPTQ by 32", bf16, GPU_MATRIX, 0, copy, 2 + gptq,
+     stored<MPNUM_STORED_GPTQ>, gpu_expect_gptq},
+    {"dequantize_stored GPTQ by 32 to bf16", bf16, GPU_MATRIX, 0, copy, 2 + gptq,
+     stored_back<MPNUM_STORED_GPTQ>, gpu_expect_gptq_back, stored<MPNUM_STORED_GPTQ>}};
 
 } // namespace
 

@@ -100,11 +100,6 @@ MPNUM_REAL_ float mpnum_stored_group_(int is_awq, const int32_t range[2], int *z
   *zero = mpnum_stored_nibble_(-mpnum_stored_steps_(least, scale));
   return scale;
 }
-/* Place k of a word of eight nibbles: element order[k]. GPTQ's are in order, and its zero
- * points stored less 1. */
-MPNUM_REAL_ size_t mpnum_stored_place_(int is_awq, size_t k) {
-  return !is_awq ? k : k < 4 ? 2 * k : 2 * k - 7; /* 0 2 4 6 1 3 5 7 */
-}
 /* A code of e2m1 of an element, its bits, by the midpoints between values, as bits of
  * floats: what lies on one goes toward zero, and no zero has a sign. */
 MPNUM_REAL_ uint8_t mpnum_stored_e2m1_code_(int32_t bits, const int32_t middle[7]) {
@@ -412,6 +407,11 @@ MPNUM_HOST_INLINE_ void mpnum_stored_range_(int32_t range[2], const float x[16])
   }
   range[0] = least;
   range[1] = most;
+}
+/* Place k of a word of eight nibbles: element order[k]. GPTQ's are in order, and its zero
+ * points stored less 1. */
+MPNUM_HOST_INLINE_ size_t mpnum_stored_place_(int is_awq, size_t k) {
+  return !is_awq ? k : k < 4 ? 2 * k : 2 * k - 7; /* 0 2 4 6 1 3 5 7 */
 }
 MPNUM_HOST_INLINE_ void mpnum_store_word_(int is_awq, uint8_t *to,
                                           const uint8_t code[8]) {
