@@ -722,6 +722,14 @@ static void caps_that_are_none_are_refused(void) {
             memcmp(y, z, 32) == 0,
         "losses");
   cap = mpnum_softmax_cap_of(1);
+  losses.softmax.flags = MPNUM_SOFTMAX_ACCUMULATE;
+  memset(y, 0x55, 32);
+  CHECK(mpnum_softmax_capped_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4),
+                                           of_rows(x, 1, 4), of_rows(y, 1, 4),
+                                           &losses.softmax) == MPNUM_ERROR_OVERLAP &&
+            memcmp(y, z, 32) == 0,
+        "a sum in the place of x");
+  losses.softmax.flags = 0;
   CHECK(mpnum_softmax_backward_rows(to_rows(y, 1, 4), of_rows(x, 1, 4), of_rows(x, 1, 4),
                                     &losses.softmax) == MPNUM_ERROR_ARGUMENT &&
             memcmp(y, z, 16) == 0,
