@@ -139,9 +139,6 @@ template <class T, class Code> struct mpnum_dequantize_array_ {
   const Code *src;
   float factor;
 
-  __device__ __forceinline__ float value(float x) const {
-    return mpnum_canonical_(mpnum_mul_scalar_(x, factor));
-  }
   template <bool is_aligned> __device__ __forceinline__ void run(size_t begin) const {
     typedef typename mpnum::four_of_<Code>::type from;
     typedef typename mpnum::four_of_<T>::type to;
@@ -156,10 +153,8 @@ template <class T, class Code> struct mpnum_dequantize_array_ {
       to fours[lanes / 4];
       MPNUM_UNROLL_
       for (unsigned i = 0; i < lanes / 4; ++i) {
-        const mpnum_f32x4 x =
-            mpnum::floats_of_<Code>::at(mpnum::copied_<from>(in[v].at[i]));
-        const mpnum_f32x4 y = {value(x.x), value(x.y), value(x.z), value(x.w)};
-        fours[i] = mpnum::four_plain_<T>::at(y);
+        fours[i] = mpnum::four_plain_<T>::at(
+            mpnum::four_products_<T, Code>(mpnum::copied_<from>(in[v].at[i]), factor));
       }
       *reinterpret_cast<mpnum_vector_ *>(dst + first + v * step) =
           mpnum::copied_<mpnum_vector_>(fours);
@@ -168,7 +163,8 @@ template <class T, class Code> struct mpnum_dequantize_array_ {
   __device__ __forceinline__ void rest(size_t begin, size_t end) const {
     MPNUM_NO_UNROLL_
     for (size_t i = begin + threadIdx.x; i < end; i += MPNUM_LAUNCH_THREADS_)
-      mpnum::set_element_(dst + i, value(mpnum::element_of_(src[i])));
+      mpnum::set_element_(dst + i, mpnum::one_nan_<T>(mpnum_mul_scalar_(
+                                       mpnum::element_of_(src[i]), factor)));
   }
 };
 template <class T, class Code>

@@ -36,6 +36,7 @@
 #include "../array/matrix.cuh"
 #include "../cuda/detail/quantize.cuh"
 #include "../cuda/block.cuh"
+#include "detail/dequantize_blocks.cuh"
 MPNUM_C_BEGIN_
 
 #define MPNUM_QUANTIZE_ROWS    1
@@ -351,27 +352,24 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident
       job.height - first_row);
 }
 
-/* Codes times their scales. One side of the job is used, by what. */
+/* Vectors of a thread from number `first` on, element by element. */
 template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
-    mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
+static __device__ __forceinline__ void
+mpnum_dequantize_vectors_(T *dst, const mpnum_quantize_job_ &job,
+                          const mpnum_quantize_side_ &side, float tensor,
+                          const mpnum_tile_place_ &begin, unsigned first) {
   enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
   enum { bits = Blocks::bits, by_element = 1 << bits };
   typedef typename Blocks::Code Code;
-  typedef mpnum_lanes<uint8_t, n * bits / 8> code_lanes;
+  typedef typename mpnum_codes_back_<Blocks, T>::lanes code_lanes;
   const bool is_by_column = (job.what & MPNUM_QUANTIZE_COLUMNS) && !Blocks::is_square;
-  const mpnum_quantize_side_ side =
-      job.what & MPNUM_QUANTIZE_COLUMNS ? job.columns : job.rows;
   const size_t high = is_by_column || Blocks::is_square ? Blocks::edge : 1;
   const size_t wide = is_by_column ? 1 : Blocks::edge;
-  const mpnum_tile_place_ first(job);
-  const float tensor =
-      Blocks::family == mpnum::TWO_LEVEL_FAMILY_ ? mpnum::scale_or_nan_(*job.scale) : 1;
   const bool is_whole = mpnum_is_whole_tile_(job);
   code_lanes in[vectors];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const mpnum_tile_place_ own(job, first.row, first.vector, v);
+    const mpnum_tile_place_ own(job, begin.row, begin.vector, first + v);
     const size_t row = own.row, column = own.vector * n;
     const uint8_t *const at = side.codes + row * side.pitch + column * bits / 8;
     if (is_whole) {
@@ -383,7 +381,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < vectors; ++v) {
-    const mpnum_tile_place_ own(job, first.row, first.vector, v);
+    const mpnum_tile_place_ own(job, begin.row, begin.vector, first + v);
     const size_t row = own.row, column = own.vector * n;
     if (!is_whole && (row >= job.height || column >= job.width)) continue;
     mpnum_lanes<T, n> out;
@@ -395,15 +393,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
       if ((j == 0 || is_by_column) && (is_whole || column + j < job.width)) {
         const size_t at = mpnum_scale_index_<Blocks>(side, side.is_turned != 0,
                                                      row / high, (column + j) / wide);
-        if (Blocks::family == mpnum::MX_FAMILY_)
-          factor = mpnum_e8m0_to_f32(mpnum_from_bits_e8m0(side.scale_inv[at]));
-        else if (Blocks::is_wide)
-          factor = mpnum_decode(mpnum_format_of(MPNUM_TYPE_UE5M3), side.scale_inv[at]);
-        else if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_)
-          factor = mpnum_e4m3_to_f32(mpnum_from_bits_e4m3(side.scale_inv[at]));
-        else
-          factor =
-              mpnum::scale_or_nan_(reinterpret_cast<const float *>(side.scale_inv)[at]);
+        factor = mpnum_scale_back_<Blocks>(side, at);
       }
       const uint32_t code = static_cast<uint32_t>(word >> j * bits) & (by_element - 1);
       float y =
@@ -419,24 +409,90 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   }
 }
 
-/* The largest finite magnitude of a matrix, into *amax; then S of it. */
+/* Codes times their scales. One side of the job is used, by what. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
+  typedef mpnum_codes_back_<Blocks, T> back;
+  __shared__ typename back::unit stage[MPNUM_LAUNCH_THREADS_];
+  const mpnum_quantize_side_ side =
+      job.what & MPNUM_QUANTIZE_COLUMNS ? job.columns : job.rows;
+  const float tensor =
+      Blocks::family == mpnum::TWO_LEVEL_FAMILY_ ? mpnum::scale_or_nan_(*job.scale) : 1;
+  if (mpnum_is_whole_tile_(job) &&
+      (Blocks::is_square || !(job.what & MPNUM_QUANTIZE_COLUMNS))) {
+    mpnum_tile_back_<Blocks, T> tile;
+    if (tile.load(stage, job, side, tensor)) {
+      tile.store(dst, stage, job);
+      return;
+    }
+  }
+  const mpnum_tile_place_ begin(job, threadIdx.x, back::log2_vectors);
+  MPNUM_NO_UNROLL_
+  for (unsigned first = 0; first < back::vectors; first += MPNUM_TILE_VECTORS_)
+    mpnum_dequantize_vectors_<Blocks>(dst, job, side, tensor, begin, first);
+}
+
+/* The largest finite magnitude of some vectors, which seldom have another one. */
+template <class T, unsigned count>
+static __device__ __forceinline__ uint32_t
+mpnum_finite_amax_of_(const mpnum_vector_ (&in)[count]) {
+  typedef mpnum::magnitudes_<T> magnitudes;
+  uint32_t most = 0;
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < count; ++v) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 4; ++j)
+      most = magnitudes::larger(most, in[v].at[j]);
+  }
+  uint32_t largest = magnitudes::bits(magnitudes::folded(most));
+  if (largest < 0x7f800000u) return largest;
+  largest = 0;
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < count; ++v) {
+    const mpnum_lanes<T, 16 / sizeof(T)> lanes =
+        mpnum::copied_<mpnum_lanes<T, 16 / sizeof(T)>>(in[v]);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 16 / sizeof(T); ++j) {
+      const float x = mpnum::element_at_(lanes, j);
+      const uint32_t word = mpnum_bits_of_scalar_(x) & 0x7fffffffu;
+      if (word < 0x7f800000u && word > largest) largest = word;
+    }
+  }
+  return largest;
+}
+/* The largest finite magnitude of a matrix, into *amax; then S of it. Four vectors of a
+ * thread are loaded before the first one is used, where src is aligned. */
 template <class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_finite_amax_kernel_(float *amax, const T *src, mpnum_quantize_job_ job) {
-  enum { n = 16 / sizeof(T) };
+  enum { n = 16 / sizeof(T), count = MPNUM_LAUNCH_VECTORS_ };
+  const size_t tile = MPNUM_LAUNCH_THREADS_ * n * static_cast<size_t>(count);
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  const size_t vectors = job.width / n + (job.width % n != 0);
   uint32_t largest = 0;
   for (size_t row = mpnum_tile_down_(); row < job.height; row += gridDim.y * gridDim.z)
-    for (size_t i = mpnum_grid_index(); i < vectors; i += mpnum_grid_size()) {
-      const mpnum_lanes<T, n> in =
-          mpnum_load<n>(src + row * job.stride + i * n, job.width - i * n);
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < n; ++j) {
-        const uint32_t word =
-            mpnum_bits_of_scalar_(mpnum::element_of_(in.at[j])) & 0x7fffffffu;
-        if (word < 0x7f800000u && word > largest) largest = word;
+    for (size_t i = blockIdx.x * tile; i < job.width; i += gridDim.x * tile) {
+      const T *const at = src + row * job.stride + i;
+      const size_t left = job.width - i;
+      uint32_t found = 0;
+      mpnum_vector_ in[count];
+      if (job.whole_across != 0 && left >= tile) {
+        MPNUM_UNROLL_
+        for (unsigned v = 0; v < count; ++v)
+          in[v] = reinterpret_cast<const mpnum_vector_ *>(
+              at)[v * MPNUM_LAUNCH_THREADS_ + threadIdx.x];
+        found = mpnum_finite_amax_of_<T>(in);
+      } else {
+        MPNUM_NO_UNROLL_
+        for (size_t first = threadIdx.x * n; first < left && first < tile;
+             first += MPNUM_LAUNCH_THREADS_ * n) {
+          const mpnum_vector_ one[1] = {
+              mpnum::copied_<mpnum_vector_>(mpnum_load<n>(at + first, left - first))};
+          const uint32_t word = mpnum_finite_amax_of_<T>(one);
+          found = word > found ? word : found;
+        }
       }
+      largest = found > largest ? found : largest;
     }
   largest = mpnum_block_max_u32_(largest, scratch);
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
@@ -501,26 +557,26 @@ static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
   return cudaMemsetAsync(side.scale_inv, 0, side.cleared, stream);
 }
 
-/* Cuts a matrix into tiles of 1024 vectors, rows of 1 << shift, so that few of those are
- * past its end: not of 512, with which the vectors of a thread have no one distance.
- * bytes: those of the codes of a vector. False: too many for a grid. */
+/* Cuts a matrix into tiles of 1 << log2_vectors vectors, rows of 1 << shift, so that few
+ * of those are past its end: not of 512, with which the vectors of a thread have no one
+ * distance. bytes: those of the codes of a vector. False: too many for a grid. */
 static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
                                          mpnum_quantize_side_ *side, size_t lanes,
                                          size_t bytes, unsigned least_shift,
-                                         bool is_aligned) {
+                                         bool is_aligned, unsigned log2_vectors) {
   const size_t vectors = job->width / lanes + (job->width % lanes != 0);
   const size_t limit = 0x7fffffff;
-  unsigned shift = 10;
+  unsigned shift = log2_vectors;
   while (shift > least_shift &&
          (shift == 9 || ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift))
     --shift;
   const size_t across = ((vectors - 1) >> shift) + 1;
-  const size_t down = ((job->height - 1) >> (10 - shift)) + 1;
+  const size_t down = ((job->height - 1) >> (log2_vectors - shift)) + 1;
   const size_t rows = MPNUM_LAUNCH_THREADS_ >> shift;
   if (across > limit / down) return false;
   job->shift = shift;
   job->whole_across = is_aligned ? static_cast<unsigned>(job->width / lanes >> shift) : 0;
-  job->whole_down = static_cast<unsigned>(job->height >> (10 - shift));
+  job->whole_down = static_cast<unsigned>(job->height >> (log2_vectors - shift));
   job->step = rows ? rows * job->stride : MPNUM_LAUNCH_THREADS_ * lanes;
   side->step = rows ? rows * side->pitch : MPNUM_LAUNCH_THREADS_ * bytes;
   *grid = mpnum_tile_grid_(across, down);
@@ -541,7 +597,7 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
     if (!mpnum_quantize_tiles_(
             &grid, &job, &job.rows, n, n * Blocks::bits / 8,
             mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value,
-            is_aligned))
+            is_aligned, MPNUM_TILE_LOG2_VECTORS_))
       return cudaErrorInvalidValue;
     const cudaError_t error = mpnum_clear_scales_(job.rows, stream);
     if (error != cudaSuccess) return error;
@@ -637,12 +693,13 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
   job.stride = stride;
   job.scale = scale;
   job.what = what;
+  typedef mpnum_codes_back_<Blocks, T> back;
   const bool is_aligned =
       mpnum_launch_aligned_(dst, stride * sizeof(T), 16) &&
-      mpnum_launch_aligned_(side->codes, side->pitch,
-                            alignof(mpnum_lanes<uint8_t, n * Blocks::bits / 8>));
+      mpnum_launch_aligned_(side->codes, side->pitch, alignof(typename back::unit));
   dim3 grid(1);
-  if (!mpnum_quantize_tiles_(&grid, &job, side, n, n * Blocks::bits / 8, 0, is_aligned))
+  if (!mpnum_quantize_tiles_(&grid, &job, side, n, back::bytes, back::least_shift,
+                             is_aligned, back::log2_vectors))
     return cudaErrorInvalidValue;
   return mpnum_launch_grid_(mpnum_dequantize_blocks_kernel_<Blocks, T>, grid,
                             MPNUM_LAUNCH_THREADS_, stream, dst, job);
@@ -681,7 +738,7 @@ static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const T *src,
                                                     size_t stride, cudaStream_t stream) {
   const mpnum_type type = mpnum::type_of<T>::value;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
-  const size_t n = 16 / sizeof(T), across = MPNUM_LAUNCH_THREADS_ * 4;
+  const size_t tile = MPNUM_LAUNCH_THREADS_ * MPNUM_LAUNCH_VECTORS_ * (16 / sizeof(T));
   const bool is_empty = rows == 0 || columns == 0;
   cudaError_t error;
   if (!scale ||
@@ -690,14 +747,18 @@ static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const T *src,
     return cudaErrorInvalidValue;
   error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
   if (error == cudaSuccess && !is_empty) {
-    const size_t tiles = (columns - 1) / (across * n) + 1;
+    const bool is_one_row = stride == columns;
+    job.height = is_one_row ? 1 : rows;
+    job.width = is_one_row ? rows * columns : columns;
+    job.stride = stride;
+    /* Vectors of tiles are aligned. */
+    job.whole_across = static_cast<unsigned>(
+        mpnum_launch_aligned_(src, job.height == 1 ? 0 : stride * sizeof(T), 16));
+    const size_t tiles = (job.width - 1) / tile + 1;
     size_t limit = 0;
-    error = mpnum_launch_blocks_(&limit, tiles * rows, 0);
+    error = mpnum_launch_blocks_(&limit, tiles * job.height, 0);
     if (error != cudaSuccess) return error;
     const size_t wide = tiles < limit ? tiles : limit;
-    job.height = rows;
-    job.width = columns;
-    job.stride = stride;
     error = mpnum_launch_grid_(mpnum_finite_amax_kernel_<T>,
                                mpnum_tile_grid_(wide, limit / wide),
                                MPNUM_LAUNCH_THREADS_, stream, scale, src, job);

@@ -119,7 +119,7 @@ BARELY_OVER = {"plain_e3m2x4_to_f32"}  # 9.53 of 9.5 on sm_100a
 @dataclass
 class Quantiser:
     """Of blocks, a kernel without a loop, of 256 threads; four 16-byte vectors of src by each. Of arrays one with a loop."""
-    form: str    # rows, tile or transpose; array or back
+    form: str    # rows, tile, transpose or back; array, or back of an array
     family: str  # mx, nvfp4 or amax; scaled
     src: str
     code: str
@@ -139,23 +139,32 @@ class Quantiser:
             return f"mpnum_quantize_transpose_kernel_<{dst}, {src}>", f"transpose_kernel_I{mangled(dst)}{mangled(src)}E"
         if self.form == "array":
             return f"mpnum_quantize_kernel_<{dst}, {src}, mpnum_scale_given_>", f"_quantize_kernel_I{mangled(dst)}{mangled(src)}18"
-        if self.form == "back":
+        if self.form == "back" and self.family == "scaled":
             return f"mpnum_dequantize_kernel_<{src}, {dst}>", f"_dequantize_kernel_I{mangled(src)}{mangled(dst)}E"
         family, number = {"mx": ("MX", 0), "nvfp4": ("TWO_LEVEL", 1), "amax": ("AMAX", 2)}[self.family]
         flags = [str(flag).lower() for flag in (self.is_square, self.is_stochastic)]
         blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {', '.join(flags)}>"
-        return (f"mpnum_quantize_{self.form}_kernel_<{blocks}, {src}>",
-                f"_{self.form}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
+        kernel = "dequantize_blocks" if self.form == "back" else f"quantize_{self.form}"
+        return (f"mpnum_{kernel}_kernel_<{blocks}, {src}>",
+                f"_{kernel}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
                 f"ELb{int(self.is_stochastic)}EEE{mangled(src)}E")
 
     def has_instruction(self, arch):
         return has_conversion(self.code, arch)
 
     def path(self, instructions, dialect):
-        return (hot.hot_path if self.form in ("array", "back") else hot.straight_path)(instructions, dialect)
+        if self.family == "scaled" and self.form in ("array", "back"):
+            return hot.hot_path(instructions, dialect)
+        return hot.straight_path(instructions, dialect, staged_stores if self.form == "back" else None)
 
     def elements(self, _path, _dialect):
-        return 4 * 16 // size(self.src)
+        return 32 if self.form == "back" and self.family != "scaled" else 4 * 16 // size(self.src)
+
+
+def staged_stores(instruction, dialect):
+    """Weighs the path of blocks back by row: stores of 16 bytes of what went through shared memory."""
+    is_wide = hot.WIDE_ACCESS[dialect].match(instruction.text) and instruction.opcode.startswith(("STG", "st"))
+    return 1000 * bool(is_wide) + instruction.opcode.startswith(("LDS", "ld.shared"))
 
 
 QUANTISERS = [Quantiser(*row) for row in (
@@ -164,7 +173,9 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("array", "scaled", "f32", "e4m3"), ("array", "scaled", "bf16", "e4m3"), ("back", "scaled", "f32", "e4m3"),
     ("back", "scaled", "bf16", "e4m3"), ("tile", "mx", "bf16", "e4m3"), ("tile", "nvfp4", "bf16", "e2m1", 16, True),
     ("transpose", "scaled", "f32", "e4m3"),
-    ("transpose", "scaled", "bf16", "e4m3"), ("rows", "nvfp4", "bf16", "e2m1", 16, False, True))]
+    ("transpose", "scaled", "bf16", "e4m3"), ("rows", "nvfp4", "bf16", "e2m1", 16, False, True), ("back", "mx", "f32", "e4m3"),
+    ("back", "mx", "bf16", "e4m3"), ("back", "mx", "bf16", "e2m1"), ("back", "nvfp4", "f32", "e2m1", 16),
+    ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 

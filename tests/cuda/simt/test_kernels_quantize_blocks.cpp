@@ -438,6 +438,83 @@ void dequantising_gives_the_hosts_bytes(void) {
 #endif
 }
 
+/* Back in whole tiles, of any codes and any scales. */
+template <class T, class Launch>
+void check_any_back(const mpnum_blockscale_format &format, float scale_of_tensor,
+                    unsigned seed, Launch launch) {
+  const std::size_t shapes[][2] = {{33, 512}, {130, 160}, {1030, 32}, {2, 8192 + 64}};
+  const auto &shape = shapes[seed % 4];
+  const std::size_t rows = shape[0], columns = shape[1];
+  stored codes(format, rows, columns, seed / 4 % 2, 0, seed / 8 % 2 * 32);
+  std::mt19937 random(seed);
+  for (unsigned char &byte : codes.codes)
+    byte = static_cast<unsigned char>(random());
+  for (unsigned char &byte : codes.scales)
+    byte = static_cast<unsigned char>(random() % 8 ? random() : random() % 2 * 0x80);
+  vector<T> want(rows * columns), got(want.size());
+  const float &scale = placed(scale_of_tensor);
+  simt::use(simt::schedules[seed % 6]);
+  mpnum_blockscaled given = codes.view(scale_of_tensor);
+  must(mpnum_dequantize_blocks(
+      &format, mpnum_matrix_of(mpnum::type_of<T>::value, want.data(), rows, columns),
+      given));
+  CHECK_LAUNCH(launch(mpnum::matrix_of(got.data(), rows, columns), &given, &scale, ROWS));
+  CHECK(std::memcmp(want.data(), got.data(), want.size() * sizeof(T)) == 0,
+        "%zu x %zu, scale %08x", rows, columns, mpnum_bits_f32(scale_of_tensor));
+}
+template <class Code, class T> void any_mx_back(unsigned seed) {
+  for (unsigned i = seed; i < seed + 4; ++i)
+    check_any_back<T>(
+        mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_EVEN), 1, i,
+        [](auto dst, auto from, const float *, int what) {
+          return mpnum_launch_dequantize_mx<Code>(dst, from, what, nullptr);
+        });
+}
+/* Scales of tensors whose inverse is no normal float, too, and quotients by them. */
+template <unsigned high, class T> void any_nvfp4_back(unsigned seed) {
+  for (unsigned bits :
+       {0x3f800000u, 0x40490fdbu, 0x3fffffffu, 0x0d800000u, 0x0d7fffffu, 0x71800000u,
+        0x71800001u, 0x7f7fffffu, 0x7d123456u, 0x00000001u, 0x00812345u})
+    check_any_back<T>(
+        high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16(),
+        mpnum_from_bits_f32(bits), seed++,
+        [](auto dst, auto from, const float *scale, int what) {
+          return mpnum_launch_dequantize_nvfp4<high>(dst, from, scale, what, nullptr);
+        });
+}
+void any_codes_in_whole_tiles_are_the_hosts(void) {
+  any_mx_back<mpnum_e4m3, mpnum_bf16>(0);
+  any_nvfp4_back<1, mpnum_bf16>(1);
+#ifndef TEST_TYPES
+  any_mx_back<mpnum_e4m3, float>(2);
+  any_mx_back<mpnum_e5m2, mpnum_f16>(4);
+  any_mx_back<mpnum_e3m2, float>(6);
+  any_mx_back<mpnum_e2m3, mpnum_bf16>(8);
+  any_mx_back<mpnum_e2m1, float>(10);
+  any_nvfp4_back<1, float>(3);
+  any_nvfp4_back<16, mpnum_f16>(5);
+#endif
+}
+
+/* Of every significand of a tensor's scale, in full where all types are tested. */
+void quotients_of_scales_are_those_of_division(void) {
+#ifdef TEST_TYPES
+  const std::uint32_t step = 257;
+#else
+  const std::uint32_t step = 1;
+#endif
+  std::uint32_t wrong = 0;
+  for (std::uint32_t i = 0; i < 1u << 23; i += step) {
+    const float tensor = mpnum_from_bits_f32(0x3f800000u | i), inverse = 1 / tensor;
+    for (unsigned k = 0; k < 16; ++k) {
+      const float scale =
+          static_cast<float>(8 + k / 2) * (k % 2 ? 1.5f : 1.0f); /* 8 to 22.5 */
+      wrong += mpnum::quotient_(scale, tensor, inverse) != scale / tensor;
+    }
+  }
+  CHECK(wrong == 0, "%u quotients differ", wrong);
+}
+
 /* Nothing is launched: a launch would give another error. */
 /* Inf and NaN, which the host refuses: NaN in their block, the host's bytes elsewhere. */
 void stored_blocks_with_nan_come_back_as_nan(void) {
@@ -560,6 +637,8 @@ int main(int count, char **arguments) {
                        TEST(nvfp4_gives_the_hosts_bytes),
                        TEST(deepseek_gives_the_hosts_bytes),
                        TEST(dequantising_gives_the_hosts_bytes),
+                       TEST(any_codes_in_whole_tiles_are_the_hosts),
+                       TEST(quotients_of_scales_are_those_of_division),
 #ifndef TEST_TYPES
                        TEST(long_rows_and_many_of_them),
 #endif

@@ -134,7 +134,6 @@ MPNUM_FLOATS_OF_(mpnum_e5m2, e5m2, e5m2x4)
 MPNUM_FLOATS_OF_(mpnum_e4m3, e4m3, e4m3x4)
 MPNUM_FLOATS_OF_(mpnum_e3m2x4, e3m2, e3m2x4)
 MPNUM_FLOATS_OF_(mpnum_e2m3x4, e2m3, e2m3x4)
-MPNUM_FLOATS_OF_(mpnum_e2m1x2, e2m1, e2m1x4)
 #undef MPNUM_FLOATS_OF_
 #define MPNUM_FLOATS_OF_PAIRS_(name, unit, a_pair, b_pair)             \
  template <> struct floats_of_<mpnum_##name> {                         \
@@ -163,6 +162,95 @@ template <> struct floats_to_round_<mpnum_f16> {
                                 mpnum_cvt_f16_to_f32_any_nan_(x.at[1] & 0xffffu),
                                 mpnum_cvt_f16_to_f32_any_nan_(x.at[1] >> 16)};
     return values;
+  }
+};
+#endif
+
+/* Bytes of eight, the one that each of the four lowest nibbles of a selector names; of
+ * nibbles of 8 and more the sign of it in all bits. */
+MPNUM_INLINE uint32_t bytes_at_(uint32_t low, uint32_t high, uint32_t selector) {
+  uint32_t chosen = 0;
+#if MPNUM_ON_DEVICE_
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(chosen) : "r"(low), "r"(high), "r"(selector));
+#else
+  for (unsigned k = 0; k < 4; ++k) {
+    const uint32_t nibble = selector >> 4 * k & 15;
+    const uint32_t byte = (nibble & 4 ? high : low) >> 8 * (nibble & 3) & 0xff;
+    chosen |= (nibble < 8 ? byte : byte >> 7 ? 0xffu : 0) << 8 * k;
+  }
+#endif
+  return chosen;
+}
+/* Four e2m1 as f16, of whose magnitudes the low byte is 0; they have no NaN. */
+MPNUM_INLINE four_of_<mpnum_f16>::type halves_of_(const four_of_<mpnum_e2m1x2>::type &x) {
+  const uint32_t codes = x.at[0];
+#if MPNUM_HAS_HW_FP4_
+  const uint32_t low = mpnum_cvt_e2m1x2_to_f16x2_(codes);
+  const uint32_t high = mpnum_cvt_e2m1x2_to_f16x2_(codes >> 8);
+#else
+  const uint32_t signs = bytes_at_(0x80808080u, 0x80808080u, codes); /* 80, or ff */
+  const uint32_t bytes =
+      bytes_at_(0x3e3c3800u, 0x46444240u, codes & 0x7777u) | (signs << 7 & 0x80808080u);
+  const uint32_t low = bytes_at_(bytes, 0, 0x1404), high = bytes_at_(bytes, 0, 0x3424);
+#endif
+  const four_of_<mpnum_f16>::type halves = {{low, high}};
+  return halves;
+}
+template <> struct floats_of_<mpnum_e2m1x2> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_e2m1x2>::type &x) {
+    return floats_to_round_<mpnum_f16>::at(halves_of_(x));
+  }
+};
+
+#if MPNUM_HAS_HW_FP8_
+# define MPNUM_FLOATS_TO_ROUND_OF_(name)                                         \
+  template <> struct floats_to_round_<mpnum_##name> {                            \
+   MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_##name>::type &x) {          \
+    const four_of_<mpnum_f16>::type halves = {                                   \
+        {mpnum_cvt_##name##x2_to_f16x2_(static_cast<uint16_t>(x.at[0])),         \
+         mpnum_cvt_##name##x2_to_f16x2_(static_cast<uint16_t>(x.at[0] >> 16))}}; \
+    return floats_to_round_<mpnum_f16>::at(halves);                              \
+   }                                                                             \
+  };
+MPNUM_FLOATS_TO_ROUND_OF_(e4m3)
+MPNUM_FLOATS_TO_ROUND_OF_(e5m2)
+# undef MPNUM_FLOATS_TO_ROUND_OF_
+#else
+template <> struct floats_to_round_<mpnum_e5m2> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_e5m2>::type &x) {
+    const four_of_<mpnum_f16>::type halves = {
+        {bytes_at_(x.at[0], 0, 0x1404), bytes_at_(x.at[0], 0, 0x3424)}};
+    return floats_to_round_<mpnum_f16>::at(halves);
+  }
+};
+/* As f16 of a bias that is 8 less; its largest, 480, stands for NaN. */
+template <> struct floats_to_round_<mpnum_e4m3> {
+  MPNUM_INLINE uint32_t pair(uint32_t high_bytes) {
+    const uint32_t moved = (high_bytes & 0x80008000u) | (high_bytes >> 1 & 0x3f803f80u);
+# if MPNUM_ON_DEVICE_
+    uint32_t halves = 0;
+    asm("mul.rn.f16x2 %0, %1, %2;"
+        : "=r"(halves)
+        : "r"(moved), "r"(0x5c005c00)); /* 256 */
+    return halves;
+# else
+    const mpnum_f16x2 packed = {moved};
+    const mpnum_f32x2 values = mpnum_f16_to_f32_x2(packed);
+    return mpnum_f32_to_f16_x2(values.x * 256, values.y * 256).bits;
+# endif
+  }
+  MPNUM_INLINE float number(float x) {
+    const uint32_t bits = mpnum_bits_f32(x);
+    return mpnum_from_bits_f32((bits & 0x7fffffffu) == 0x43f00000u ? 0x7fffffffu : bits);
+  }
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_e4m3>::type &x) {
+    const four_of_<mpnum_f16>::type halves = {
+        {pair(bytes_at_(x.at[0], 0, 0x1404)), pair(bytes_at_(x.at[0], 0, 0x3424))}};
+    const mpnum_f32x4 y = floats_to_round_<mpnum_f16>::at(halves);
+    const uint32_t magnitudes = x.at[0] & 0x7f7f7f7fu;
+    if (((magnitudes + 0x01010101u) & 0x80808080u) == 0) return y;
+    const mpnum_f32x4 numbers = {number(y.x), number(y.y), number(y.z), number(y.w)};
+    return numbers;
   }
 };
 #endif

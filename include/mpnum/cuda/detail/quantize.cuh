@@ -9,10 +9,12 @@ MPNUM_C_BEGIN_
 
 namespace mpnum {
 
-/* Codes as blocks of them lie in memory: the bits of one; four, the first one lowest; and
- * how many blocks of threads a multiprocessor is to hold at least: fewer where
- * conversions are many instructions, which have no registers for more. */
+/* Codes as blocks of them lie in memory: the type of what is so in an array; the bits of
+ * one; four, the first one lowest; and how many blocks of threads a multiprocessor is to
+ * hold at least: fewer where conversions are many instructions, which have no registers
+ * for more. */
 template <class Code> struct dense_ {
+  typedef Code packed;
   enum { bits = 8, resident = 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return static_cast<uint32_t>(from_float_sat<Code>(a).bits) |
@@ -22,18 +24,21 @@ template <class Code> struct dense_ {
   }
 };
 template <> struct dense_<mpnum_e4m3> {
+  typedef mpnum_e4m3 packed;
   enum { bits = 8, resident = MPNUM_HAS_HW_FP8_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e4m3_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e5m2> {
+  typedef mpnum_e5m2 packed;
   enum { bits = 8, resident = MPNUM_HAS_HW_FP8_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e5m2_sat_x4(a, b, c, d).bits;
   }
 };
 template <> struct dense_<mpnum_e3m2> {
+  typedef mpnum_e3m2x4 packed;
   enum { bits = 6, resident = MPNUM_HAS_HW_FP6_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e3m2x4 codes = mpnum_f32_to_e3m2_sat_x4(a, b, c, d);
@@ -43,6 +48,7 @@ template <> struct dense_<mpnum_e3m2> {
   }
 };
 template <> struct dense_<mpnum_e2m3> {
+  typedef mpnum_e2m3x4 packed;
   enum { bits = 6, resident = MPNUM_HAS_HW_FP6_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     const mpnum_e2m3x4 codes = mpnum_f32_to_e2m3_sat_x4(a, b, c, d);
@@ -52,6 +58,7 @@ template <> struct dense_<mpnum_e2m3> {
   }
 };
 template <> struct dense_<mpnum_e2m1> {
+  typedef mpnum_e2m1x2 packed;
   enum { bits = 4, resident = MPNUM_HAS_HW_FP4_ ? MPNUM_LAUNCH_BLOCKS_ : 2 };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
     return mpnum_f32_to_e2m1_sat_x4(a, b, c, d).bits;
@@ -99,6 +106,29 @@ MPNUM_REAL_ float element_of_(mpnum_f16 x) {
 MPNUM_REAL_ void set_element_(float *dst, float x) { *dst = x; }
 template <class T> MPNUM_REAL_ void set_element_(T *dst, float x) {
   *dst = from_float<T>(x);
+}
+
+/* The same with NaN as all have it, but where rounding to T does that. */
+template <class T> MPNUM_REAL_ float one_nan_(float x) {
+  if (sizeof(T) < 4) return x;
+#if MPNUM_HAS_HW_BF16_
+  asm("max.NaN.f32 %0, %0, 0fFF800000;" : "+f"(x));
+  return x;
+#else
+  return mpnum_canonical_(x);
+#endif
+}
+
+/* Four codes times a factor, to be stored as T. */
+template <class T, class Packed>
+MPNUM_REAL_ mpnum_f32x4 four_products_(const typename four_of_<Packed>::type &codes,
+                                       float factor) {
+  const mpnum_f32x4 x = floats_to_round_<Packed>::at(codes);
+  const mpnum_f32x4 y = {one_nan_<T>(mpnum_mul_scalar_(x.x, factor)),
+                         one_nan_<T>(mpnum_mul_scalar_(x.y, factor)),
+                         one_nan_<T>(mpnum_mul_scalar_(x.z, factor)),
+                         one_nan_<T>(mpnum_mul_scalar_(x.w, factor))};
+  return y;
 }
 
 /* Element j, a constant, of neighbours: by words of two, of which compilers make one
@@ -307,16 +337,18 @@ mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
  * job.shift across. */
 enum { MPNUM_TILE_VECTORS_ = 4, MPNUM_TILE_LOG2_VECTORS_ = 10 };
 
-/* The row of a vector and its number in that: of the first one of a thread, or of number
- * `index` from there. */
+/* The row of a vector and its number in that: of the first one of a thread, of that at a
+ * place of a tile of 1 << log2_vectors, or of number `index` from the first one on. */
 struct mpnum_tile_place_ {
   size_t row, vector;
-  __device__ __forceinline__ explicit mpnum_tile_place_(const mpnum_quantize_job_ &job)
-      : row((static_cast<size_t>(mpnum_tile_down_())
-             << (MPNUM_TILE_LOG2_VECTORS_ - job.shift)) +
-            (threadIdx.x >> job.shift)),
+  __device__ __forceinline__ mpnum_tile_place_(const mpnum_quantize_job_ &job,
+                                               unsigned place, unsigned log2_vectors)
+      : row((static_cast<size_t>(mpnum_tile_down_()) << (log2_vectors - job.shift)) +
+            (place >> job.shift)),
         vector((static_cast<size_t>(blockIdx.x) << job.shift) +
-               (threadIdx.x & ((1u << job.shift) - 1))) {}
+               (place & ((1u << job.shift) - 1))) {}
+  __device__ __forceinline__ explicit mpnum_tile_place_(const mpnum_quantize_job_ &job)
+      : mpnum_tile_place_(job, threadIdx.x, MPNUM_TILE_LOG2_VECTORS_) {}
   __device__ __forceinline__ mpnum_tile_place_(const mpnum_quantize_job_ &job,
                                                size_t first_row, size_t first_vector,
                                                unsigned index)
@@ -511,9 +543,16 @@ mpnum_load_of_matrix_(const T *at, const mpnum_quantize_job_ &job, size_t row,
                       size_t column, bool is_whole) {
   typedef mpnum_lanes<T, N> lanes;
   if (is_whole) return *reinterpret_cast<const lanes *>(at);
-  if (row < job.height && column < job.width)
-    return mpnum_load<N>(at, job.width - column);
-  return lanes();
+  if (row >= job.height || column >= job.width) return lanes();
+  lanes values = mpnum_load<N>(at, job.width - column);
+#if MPNUM_ON_DEVICE_
+  if (sizeof(T) == 2) { /* one register for two of them, not one for each */
+    mpnum_vector_ words = mpnum::copied_<mpnum_vector_>(values);
+    asm("" : "+r"(words.at[0]), "+r"(words.at[1]), "+r"(words.at[2]), "+r"(words.at[3]));
+    values = mpnum::copied_<lanes>(words);
+  }
+#endif
+  return values;
 }
 
 /* Scales of `count` blocks by row, of each of which a thread has N neighbours. codes and
