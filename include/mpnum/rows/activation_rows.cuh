@@ -327,7 +327,7 @@ template <class Dst, class Src> struct dropout_job_ {
 
 } // namespace mpnum
 
-/* The same; a thread takes four elements at a time. */
+/* The same; a thread takes vectors. */
 template <class Dst, class Src>
 static __global__ void __launch_bounds__(256)
     mpnum_dropout_rows_kernel_(mpnum::dropout_job_<Dst, Src> job) {
@@ -335,20 +335,38 @@ static __global__ void __launch_bounds__(256)
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   const size_t number = place.row.number, first = place.tile * mpnum::row_tile_;
   const size_t end = first + mpnum::row_tile_;
+  enum : unsigned { size = mpnum::row_vector_<Src>::size };
+  typedef mpnum_lanes<uint32_t, size * sizeof(Dst) / 4> vector;
   if (!place.row.exists) return;
-  for (size_t i = first + 4 * place.row.lane; i < end && i < job.columns;
-       i += 4 * blockDim.x) {
+  Dst *const dst = job.dst + number * job.dst_stride;
+  vector *const vectors = reinterpret_cast<vector *>(dst);
+  const bool is_aligned = mpnum::row_is_aligned_<size>(dst);
+  for (size_t i = first + size * place.row.lane; i < end && i < job.columns;
+       i += size * blockDim.x) {
     const size_t left = job.columns - i;
-    const mpnum_lanes<Src, 4> x =
-        mpnum_load<4>(job.src + number * job.src_stride + i, left);
-    mpnum_lanes<Dst, 4> y;
-    uint32_t words[4];
+    const mpnum_lanes<Src, size> x =
+        mpnum_load<size>(job.src + number * job.src_stride + i, left);
+    typename mpnum::four_of_<Dst>::type y[size / 4];
+    uint32_t words[size];
     mpnum_quantize_words_(words, job.how.seed, job.how.offset + number * job.columns + i);
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < 4; ++j)
-      y.at[j] = mpnum::row_element_<Dst>::out(
+    for (unsigned j = 0; j < size; ++j)
+      words[j] = mpnum_bits_f32(
           mpnum_dropped_(&job.how, mpnum::row_element_<Src>::in(x.at[j]), words[j]));
-    mpnum_store(job.dst + number * job.dst_stride + i, y, left);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 4) {
+      const mpnum_f32x4 dropped = {
+          mpnum_from_bits_f32(words[j]), mpnum_from_bits_f32(words[j + 1]),
+          mpnum_from_bits_f32(words[j + 2]), mpnum_from_bits_f32(words[j + 3])};
+      y[j / 4] = mpnum::four_plain_<Dst>::at(dropped);
+    }
+    if (left >= size && is_aligned) {
+      vectors[i / size] = mpnum::copied_<vector>(y);
+    } else {
+      const mpnum_lanes<Dst, size> elements = mpnum::copied_<mpnum_lanes<Dst, size>>(y);
+      for (unsigned j = 0; j < size; ++j)
+        if (j < left) dst[i + j] = elements.at[j];
+    }
   }
 }
 

@@ -78,6 +78,18 @@ template <class G> struct loss_writer_ {
     }
     row_store_(dst, i, end, y, part);
   }
+  /* Of rows that are kept, end nowhere before and are not added to. */
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(dst);
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
+                                         Part part) const {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = has_own && i + j == target ? own : of(x.at[j], row_whole_kept_());
+    row_store_vector_(dst, i, columns, x, part);
+  }
 };
 
 template <class G, class Src, class Index> struct loss_job_ {
@@ -182,7 +194,13 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   }
   whole.load = row.load;
   whole.reads = !writer.fills || writer.is_masked;
-  row_each_<2>(place, writer.columns, whole, writer);
+  __syncwarp();
+  if (sizeof(G) < 4 && whole.is_kept() && writer.takes_whole() && !writer.adds) {
+    const row_kept_loader_ kept = {row.load.kept};
+    row_each_vector_<row_vector_<G>::size, 1>(place, kept, writer);
+  } else {
+    row_each_<2>(place, writer.columns, whole, writer);
+  }
 }
 
 } // namespace mpnum
@@ -327,7 +345,41 @@ template <class Dx, class Through> struct slope_writer_ {
     }
     row_store_(dst, i, end, x, part);
   }
+  /* Of rows that are kept, end nowhere before and are not added to. */
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(dst);
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, const slopes_<size> &both,
+                                         Part part) const {
+    mpnum_lanes<float, size> x;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 2) {
+      const auto by = through.at(i + j, count, part);
+      x.at[j] = by.times(0, of(both.dy.at[j], both.y.at[j]));
+      x.at[j + 1] = by.times(1, of(both.dy.at[j + 1], both.y.at[j + 1]));
+    }
+    row_store_vector_(dst, i, columns, x, part);
+  }
 };
+/* Keeps both planes of a row, by vectors; they are not masked. All threads of a warp. */
+template <class Dy, class Y>
+static __device__ __forceinline__ void slope_keep_(const row_place_ &place,
+                                                   slope_loader_<Dy, Y> &load,
+                                                   float *kept, float *kept_y) {
+  const row_vector_loader_<Dy, row_uncapped_> dy = {load.dy, load.count, row_uncapped_()};
+  const row_vector_loader_<Y, row_uncapped_> y = {load.y, load.count, row_uncapped_()};
+  const row_keeper_ keeper = {kept}, keeper_y = {kept_y};
+  row_place_ counted = place;
+  counted.columns = load.count;
+  if (kept && !load.mask) {
+    row_each_vector_<row_vector_<Dy>::size, 4>(counted, dy, keeper);
+    row_each_vector_<row_vector_<Y>::size, 4>(counted, y, keeper_y);
+    load.kept = kept;
+    load.kept_y = kept_y;
+  }
+  __syncwarp();
+}
 /* Pairs past the length, too, which are not read. */
 template <class Dy, class Y> struct slope_whole_ {
   typedef slope_ result;
@@ -364,9 +416,14 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const Through &through,
   whole.load.count = count;
   whole.load.none = mpnum_from_bits_f32(job.is_log ? 0xff800000u : 0);
   if (place.kept) adder.kept_y += job.y.kept / 2;
+  float *const kept = adder.kept, *const kept_y = adder.kept_y;
+  if (sizeof(Dy) < 4 && sizeof(Y) < 4) {
+    slope_keep_(place, whole.load, kept, kept_y);
+    if (whole.load.kept) adder.kept = adder.kept_y = 0;
+  }
   writer.inner = mpnum_f64_to_f32(row_sum_(place, count, whole.load, adder, scratch));
-  whole.load.kept = adder.kept;
-  whole.load.kept_y = adder.kept_y;
+  whole.load.kept = kept;
+  whole.load.kept_y = kept_y;
   writer.dst = job.dx + number * job.dx_stride;
   writer.mask = whole.load.mask;
   writer.count = count;
@@ -375,7 +432,13 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const Through &through,
   writer.adds = job.y.adds;
   writer.scale = job.y.scale;
   writer.through = through;
-  row_each_<2>(place, place.columns, whole, writer);
+  __syncwarp();
+  if (sizeof(Dx) < 4 && kept && writer.takes_whole() && !writer.adds) {
+    const row_kept_slopes_ planes = {{kept}, {kept_y}};
+    row_each_vector_<row_vector_<Dx>::size, 1>(place, planes, writer);
+  } else {
+    row_each_<2>(place, place.columns, whole, writer);
+  }
 }
 
 } // namespace mpnum

@@ -117,29 +117,6 @@ norm_slope_sums_(const row_place_ &place, const Load &load, norm_slope_adder_ &a
   sums[1] = scratch->sums[1];
   __syncthreads();
 }
-/* Vectors of both that are kept. */
-template <unsigned size> struct slopes_ { mpnum_lanes<float, size> dy, y; };
-struct norm_kept_slopes_ {
-  template <unsigned size, unsigned batch> struct vectors {
-    row_kept_loader_::vectors<size, batch> dy, y;
-  };
-  row_kept_loader_ dy, y;
-  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
-    return true;
-  }
-  template <unsigned size, unsigned batch, class Part>
-  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
-                                        Part part) const {
-    dy.fetch(fetched.dy, at, part);
-    y.fetch(fetched.y, at, part);
-  }
-  template <unsigned size, unsigned batch>
-  __device__ __forceinline__ slopes_<size> floats(const vectors<size, batch> &fetched,
-                                                  unsigned b) const {
-    const slopes_<size> both = {fetched.dy.x[b], fetched.y.x[b]};
-    return both;
-  }
-};
 /* ((g - mean) + y along) inverse power, added to what is there or written. */
 template <class Dx> struct norm_slope_writer_ {
   Dx *dst;
@@ -250,7 +227,7 @@ norm_slope_row_(const norm_slope_job_<Dx, Dy, Src> &job, const row_place_ &place
   writer.inverse = load.map.inverse;
   writer.power = load.map.power;
   if (place.kept) {
-    const norm_kept_slopes_ kept = {{load.kept}, {load.kept_y}};
+    const row_kept_slopes_ kept = {{load.kept}, {load.kept_y}};
     __syncwarp();
     row_each_vector_<row_vector_<Dx>::size, 1>(place, kept, writer);
   } else {

@@ -114,6 +114,48 @@ template <class T, class Cap = row_uncapped_> struct row_loader_ {
   }
 };
 
+/* Vectors of a row that is neither masked nor biased. */
+template <class T, class Cap> struct row_vector_loader_ {
+  template <unsigned size, unsigned batch> struct vectors {
+    mpnum_lanes<T, size> x[batch];
+  };
+  const T *src;
+  unsigned count;
+  Cap cap;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(src);
+  }
+  template <unsigned size, unsigned batch, class Part>
+  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
+                                        Part part) const {
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b)
+      fetched.x[b] = row_fetch_vector_<size>(src, at[b], count, part);
+  }
+  template <unsigned size, unsigned batch>
+  __device__ __forceinline__ mpnum_lanes<float, size>
+  floats(const vectors<size, batch> &fetched, unsigned b) const {
+    mpnum_lanes<float, size> x;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = cap(row_any_nan_<T>::in(fetched.x[b].at[j]));
+    return x;
+  }
+};
+
+/* Keeps vectors of a row. */
+struct row_keeper_ {
+  float *kept;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return true;
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, const mpnum_lanes<float, size> &x,
+                                         Part) const {
+    row_keep_vector_(kept, i, x);
+  }
+};
+
 /* mpnum_exponent_ of a scale that is not 0. */
 static __device__ __forceinline__ float row_exponent_(float x, float max, float scale) {
   return mpnum_mul_scalar_(mpnum_sub_scalar_(x, max), scale);
@@ -122,11 +164,23 @@ static __device__ __forceinline__ float row_exponent_(float x, float max, float 
 struct row_looker_ {
   float largest;
   float *kept;
+  unsigned count;
   __device__ __forceinline__ bool takes_whole() const { return true; }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
     if (kept) row_keep_pair_(kept, i, x);
     largest = mpnum_larger_(largest, mpnum_larger_(x.at[0], x.at[1]));
+  }
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return true;
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x, Part) {
+    if (!Part::is_whole && i + 1 == count) x.at[1] = mpnum_from_bits_f32(0xff800000u);
+    if (kept) row_keep_vector_(kept, i, x);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      largest = mpnum_larger_(largest, x.at[j]);
   }
 };
 /* Sums e^t, and keeps it instead of x; of what is masked, if that is asked, as -0. */
@@ -209,14 +263,22 @@ row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Ca
   row.scale = from.bias ? mpnum_from_bits_f32(0x3f800000u) : from.scale;
   return row;
 }
-/* Finds max and status, and keeps the row. */
+/* Finds max and status, and keeps the row. All threads of a warp. */
 template <class T, class Cap>
 static __device__ __forceinline__ void row_look_(row_<T, Cap> &row,
                                                  const row_source_<T> &from,
                                                  unsigned count, uint32_t *scratch) {
-  row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept};
+  row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept, count};
   uint32_t bits = 0;
-  row_each_<4>(row.place, count, row.load, looker);
+  if (sizeof(T) < 4 && row.load.is_plain) { /* pairs of floats are 8 bytes */
+    const row_vector_loader_<T, Cap> load = {row.load.src, count, row.load.cap};
+    row_place_ place = row.place;
+    place.columns = count;
+    row_each_vector_<row_vector_<T>::size, 4>(place, load, looker);
+  } else {
+    row_each_<4>(row.place, count, row.load, looker);
+  }
+  __syncwarp();
   row.max = mpnum_from_ordered_f32_(
       row_max_(row.place, mpnum_ordered_f32_(looker.largest), scratch));
   row.load.kept = row.place.kept;
@@ -274,6 +336,18 @@ template <class Dst, bool is_log> struct softmax_writer_ {
       y.at[1] = none;
     }
     row_store_(dst, i, columns, y, part);
+  }
+  /* Of rows that are kept and end nowhere before. */
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return row_is_aligned_<size>(dst);
+  }
+  template <unsigned size, class Part>
+  __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
+                                         Part part) const {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = of(x.at[j], row_whole_kept_());
+    row_store_vector_(dst, i, columns, x, part);
   }
 };
 /* All pairs of a row, those past its length too, which are not read. */
@@ -356,7 +430,13 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
   }
   whole.load = row.load;
   whole.reads = writer.step != softmax_fill_;
-  row_each_<4>(place, place.columns, whole, writer);
+  __syncwarp();
+  if (sizeof(Dst) < 4 && whole.is_kept() && writer.takes_whole()) {
+    const row_kept_loader_ kept = {row.load.kept};
+    row_each_vector_<row_vector_<Dst>::size, 1>(place, kept, writer);
+  } else {
+    row_each_<4>(place, place.columns, whole, writer);
+  }
 }
 
 template <class Src> struct logsumexp_job_ {

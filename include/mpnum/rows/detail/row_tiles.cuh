@@ -407,6 +407,29 @@ struct row_kept_loader_ {
     return fetched.x[b];
   }
 };
+/* Vectors of two that are kept. */
+template <unsigned size> struct slopes_ { mpnum_lanes<float, size> dy, y; };
+struct row_kept_slopes_ {
+  template <unsigned size, unsigned batch> struct vectors {
+    row_kept_loader_::vectors<size, batch> dy, y;
+  };
+  row_kept_loader_ dy, y;
+  template <unsigned size> __device__ __forceinline__ bool takes_vectors() const {
+    return true;
+  }
+  template <unsigned size, unsigned batch, class Part>
+  __device__ __forceinline__ void fetch(vectors<size, batch> &fetched, const unsigned *at,
+                                        Part part) const {
+    dy.fetch(fetched.dy, at, part);
+    y.fetch(fetched.y, at, part);
+  }
+  template <unsigned size, unsigned batch>
+  __device__ __forceinline__ slopes_<size> floats(const vectors<size, batch> &fetched,
+                                                  unsigned b) const {
+    const slopes_<size> both = {fetched.dy.x[b], fetched.y.x[b]};
+    return both;
+  }
+};
 template <unsigned size>
 static __device__ __forceinline__ void
 row_keep_vector_(float *kept, size_t i, const mpnum_lanes<float, size> &x) {
