@@ -111,10 +111,11 @@ MPNUM_HOST float mpnum_cosine_gradient_(const mpnum_contrastive_ *call, size_t i
 MPNUM_HOST void mpnum_add_times_(double *sums, float *x, size_t n, double factor) {
   const int exponent = (int)(mpnum_bits_f64(factor) >> 52 & 0x7ff) - 1023;
   const int shift = exponent == 1024 ? 0 : exponent > 60 ? 64 : exponent < -60 ? -64 : 0;
+  const mpnum_norm_back_ row = {(const uint8_t *)x, 0, 0, x, 0, 0, 1, n};
   if (shift) mpnum_row_scaled_(x, n, mpnum_pow2_(shift));
   mpnum_row_scaled_(x, n,
                     (float)mpnum_opt_barrier_f64_(factor * (double)mpnum_pow2_(-shift)));
-  MPNUM_CALL_(norm_sum_rows, (0, sums, (const uint8_t *)x, x, n));
+  MPNUM_CALL_(norm_sum_rows, (0, sums, &row));
 }
 /* Writes the gradient of a row of a, or of b if is_second: each other row over its
  * length, times the derivative by the cosine, less the part along the row, over its

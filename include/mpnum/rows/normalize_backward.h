@@ -93,19 +93,12 @@ MPNUM_HOST int mpnum_norm_saved_(const mpnum_norm_job_ *job, size_t number,
 }
 MPNUM_HOST void mpnum_norm_look_(mpnum_norm_backward_ *self, size_t number,
                                  mpnum_norm_row_ *row) {
-  const size_t columns = self->job.src.columns;
-  const float *x = 0;
   double sums[2];
   if (mpnum_norm_saved_(&self->job, number, row)) return;
-  if (columns > MPNUM_TILE_) {
-    mpnum_norm_long_sums_(&self->job, number, 0, sums);
-  } else {
-    x = mpnum_norm_floats_(&self->job, number, 0, columns, self->normed, 0);
-    mpnum_norm_tile_sums_(self->job.kind == MPNUM_NORM_LAYER, sums, x, 0, 1, columns);
-  }
-  mpnum_norm_find_(&self->job, number, x, sums, row);
+  mpnum_norm_long_sums_(&self->job, number, 0, sums);
+  mpnum_norm_find_(&self->job, number, 0, sums, row);
 }
-/* Returns mean and inverse of a row. Rows must come in order. */
+/* Returns mean and inverse of a row that is no single tile. Rows must come in order. */
 MPNUM_HOST const mpnum_norm_row_ *mpnum_norm_known_(mpnum_norm_backward_ *self,
                                                     size_t number) {
   const size_t place = number < MPNUM_NORM_KNOWN_ ? number : MPNUM_NORM_KNOWN_;
@@ -133,63 +126,93 @@ MPNUM_HOST void mpnum_norm_backward_tile_(mpnum_norm_backward_ *self, size_t num
   const size_t place = mpnum_norm_place_(self, first);
   float *normed = self->normed + place;
   const float *x = mpnum_norm_floats_(&self->job, number, first, n, normed, 0);
-  mpnum_norm_map_tile_(&row->map, normed, x, n);
+  mpnum_norm_map_tile_(row, normed, x, n);
   if (self->gradient.type != MPNUM_TYPE_F32)
     mpnum_floats_from_(self->gradient.type, self->given_floats + place,
                        mpnum_rows_at_(self->gradient, number, first), n);
 }
-/* Returns the factors of the gradient of a row, whose last tile is there. */
-MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(mpnum_norm_backward_ *self,
-                                                  size_t number,
-                                                  const mpnum_norm_row_ *row) {
-  const size_t columns = self->job.src.columns;
+/* What the loops are told of a tile of one row, in the buffers. */
+MPNUM_HOST mpnum_norm_back_ mpnum_norm_back_of_(const mpnum_norm_backward_ *self,
+                                                size_t number, size_t first, size_t n) {
   const float *weight = self->job.options->weight;
-  const double count = self->job.kind == MPNUM_NORM_L2 ? 1 : (double)columns;
-  double values = 0, products = 0;
+  mpnum_norm_back_ back;
+  back.gradient = (const uint8_t *)mpnum_norm_given_(self, number, first);
+  back.dst = 0;
+  back.weight = weight ? weight + first : weight;
+  back.normed = self->normed + mpnum_norm_place_(self, first);
+  back.gradient_step = back.dst_step = 0;
+  back.rows = 1;
+  back.columns = n;
+  return back;
+}
+/* The factors of the gradient of a row from the sums of its gradients and products. */
+MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(const mpnum_norm_backward_ *self,
+                                                  const mpnum_norm_row_ *row,
+                                                  const double sums[2]) {
+  const double count =
+      self->job.kind == MPNUM_NORM_L2 ? 1 : (double)self->job.src.columns;
+  const double products = row->is_least ? 0 : sums[1];
   mpnum_norm_slope_ slope;
-  size_t i = 0;
-  for (; i < columns; i += MPNUM_TILE_) {
-    const size_t n = mpnum_tile_size_(columns, i);
-    const size_t place = mpnum_norm_place_(self, i);
-    const void *weighted = mpnum_norm_given_(self, number, i);
-    if (place + n < columns) mpnum_norm_backward_tile_(self, number, row, i, n);
-    if (weight) {
-      mpnum_norm_pairs_(1, self->weighted, weighted, weight + i, n);
-      weighted = self->weighted;
-    }
-    if (self->job.kind == MPNUM_NORM_LAYER)
-      values = mpnum_add_f64_(values, mpnum_values_(weighted, 0, n));
-    products =
-        mpnum_add_f64_(products, mpnum_products_(weighted, self->normed + place, n));
-  }
-  if (row->is_least) products = 0;
-  slope.mean = (float)mpnum_div_f64_(values, count);
+  slope.mean = (float)mpnum_div_f64_(sums[0], count);
   slope.along = mpnum_from_bits_f32(
       mpnum_bits_f32((float)mpnum_div_f64_(products, count)) ^ 0x80000000u);
   slope.inverse = row->map.inverse;
   slope.power = row->map.power;
   return slope;
 }
-MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t number,
-                                         const mpnum_norm_row_ *row) {
-  const mpnum_norm_slope_ slope = mpnum_norm_slope_of_(self, number, row);
-  const float *weight = self->job.options->weight;
-  const mpnum_matrix dst = self->to.input;
+/* Of a row whose last tile is there. */
+MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_look_(mpnum_norm_backward_ *self,
+                                                    size_t number,
+                                                    const mpnum_norm_row_ *row) {
   const size_t columns = self->job.src.columns;
-  const int is_direct = dst.type == MPNUM_TYPE_F32;
-  MPNUM_ALIGNED_ float old[MPNUM_TILE_];
+  double sums[2] = {0, 0};
   size_t i = 0;
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
-    uint8_t *to = mpnum_rows_to_(dst, number, i);
-    uint8_t *floats = is_direct ? to : (uint8_t *)old;
+    const mpnum_norm_back_ back = mpnum_norm_back_of_(self, number, i, n);
+    double of_tile[1][2];
+    if (mpnum_norm_place_(self, i) + n < columns)
+      mpnum_norm_backward_tile_(self, number, row, i, n);
+    MPNUM_CALL_(norm_slope_sums, (self->job.kind == MPNUM_NORM_LAYER, &back, of_tile));
+    sums[0] = mpnum_add_f64_(sums[0], of_tile[0][0]);
+    sums[1] = mpnum_add_f64_(sums[1], of_tile[0][1]);
+  }
+  return mpnum_norm_slope_of_(self, row, sums);
+}
+/* Gradients of rows, of n elements from first on, to where they go. */
+MPNUM_HOST void mpnum_norm_back_to_(const mpnum_norm_backward_ *self,
+                                    const mpnum_norm_slope_ *slopes,
+                                    mpnum_norm_back_ *back, size_t number, size_t first) {
+  const mpnum_matrix dst = self->to.input;
+  MPNUM_ALIGNED_ float buffer[MPNUM_TILE_];
+  size_t n = back->columns, rows = back->rows, i = 0;
+  back->dst = mpnum_rows_to_(dst, number, first);
+  back->dst_step = 4 * dst.stride;
+  if (dst.type != MPNUM_TYPE_F32) {
+    back->dst = (uint8_t *)buffer;
+    back->dst_step = 4 * n;
+    if (self->to.adds)
+      mpnum_norm_rows_made_(mpnum_rows_read_(dst), number, first, rows, n, buffer);
+  }
+  MPNUM_CALL_(norm_gradient, (slopes, back, self->to.adds));
+  if (dst.type == MPNUM_TYPE_F32) return;
+  if (dst.stride == n) { /* as one row */
+    n *= rows;
+    rows = 1;
+  }
+  for (; i < rows; ++i)
+    mpnum_floats_to_(dst.type, mpnum_rows_to_(dst, number + i, first), buffer + i * n, n);
+}
+MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t number,
+                                         const mpnum_norm_row_ *row) {
+  const mpnum_norm_slope_ slope = mpnum_norm_slope_look_(self, number, row);
+  const size_t columns = self->job.src.columns;
+  size_t i = 0;
+  for (; i < columns; i += MPNUM_TILE_) {
+    const size_t n = mpnum_tile_size_(columns, i);
+    mpnum_norm_back_ back = mpnum_norm_back_of_(self, number, i, n);
     if (columns > 2 * MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
-    if (self->to.adds) mpnum_floats_from_(dst.type, (float *)(void *)floats, to, n);
-    MPNUM_CALL_(norm_gradient,
-                (&slope, floats, (const uint8_t *)mpnum_norm_given_(self, number, i),
-                 weight ? weight + i : weight, self->normed + mpnum_norm_place_(self, i),
-                 self->to.adds ? floats : 0, n));
-    if (!is_direct) mpnum_floats_to_(dst.type, to, old, n);
+    mpnum_norm_back_to_(self, &slope, &back, number, i);
   }
 }
 /* Writes the sums of columns, from first on. */
@@ -206,18 +229,82 @@ MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, si
 MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t first) {
   const size_t n = mpnum_tile_size_(self->job.src.columns, first);
   const int is_last = first + n == self->job.src.columns;
+  double *of_weight = self->to.weight ? self->of_weight : 0;
+  double *of_bias = self->to.bias ? self->of_bias : 0;
+  size_t i = 0;
+  for (i = 0; i < self->job.src.rows; ++i) {
+    const mpnum_norm_row_ *row = mpnum_norm_known_(self, i);
+    mpnum_norm_backward_tile_(self, i, row, first, n);
+    if (of_weight || of_bias) {
+      const mpnum_norm_back_ back = mpnum_norm_back_of_(self, i, first, n);
+      MPNUM_CALL_(norm_sum_rows, (of_weight, of_bias, &back));
+    }
+    if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, row);
+  }
+}
+/* Finds mean and inverse of rows of one tile, whose floats are x. */
+MPNUM_HOST void mpnum_norm_look_all_(mpnum_norm_backward_ *self, size_t first,
+                                     size_t rows, const uint8_t *x, size_t step) {
+  double sums[MPNUM_NORM_ROWS_][2];
+  int has_sums = 0;
+  size_t i = 0;
+  for (; i < rows; ++i) {
+    if (mpnum_norm_saved_(&self->job, first + i, &self->rows[i])) continue;
+    if (!has_sums)
+      mpnum_norm_tile_sums_(self->job.kind == MPNUM_NORM_LAYER, sums[0], x, step, rows,
+                            self->job.src.columns);
+    has_sums = 1;
+    mpnum_norm_find_(&self->job, first + i, (const float *)(const void *)(x + i * step),
+                     sums[i], &self->rows[i]);
+  }
+}
+/* So many rows of one tile, from a first one on. */
+MPNUM_HOST void mpnum_norm_backward_group_(mpnum_norm_backward_ *self, size_t first,
+                                           size_t rows) {
+  const mpnum_const_matrix src = self->job.src;
+  double sums[MPNUM_NORM_ROWS_][2];
+  mpnum_norm_slope_ slopes[MPNUM_NORM_ROWS_];
+  mpnum_norm_back_ back = mpnum_norm_back_of_(self, first, 0, src.columns);
+  mpnum_norm_run_ run;
+  size_t i = 0;
+  run.src = mpnum_norm_rows_from_(src, first, 0, rows, src.columns, self->normed,
+                                  &run.src_step);
+  mpnum_norm_look_all_(self, first, rows, run.src, run.src_step);
+  run.found = self->rows;
+  run.dst_type = MPNUM_TYPE_F32;
+  run.dst = (uint8_t *)self->normed;
+  run.dst_step = 4 * src.columns;
+  run.rows = back.rows = rows;
+  run.columns = src.columns;
+  run.weight = run.bias = 0;
+  mpnum_norm_run_rows_(&run);
+  back.gradient = mpnum_norm_rows_from_(self->gradient, first, 0, rows, src.columns,
+                                        self->given_floats, &back.gradient_step);
+  if (self->to.weight || self->to.bias)
+    MPNUM_CALL_(norm_sum_rows, (self->to.weight ? self->of_weight : 0,
+                                self->to.bias ? self->of_bias : 0, &back));
+  if (!self->to.input.data) return;
+  MPNUM_CALL_(norm_slope_sums, (self->job.kind == MPNUM_NORM_LAYER, &back, sums));
+  for (i = 0; i < rows; ++i)
+    slopes[i] = mpnum_norm_slope_of_(self, &self->rows[i], sums[i]);
+  mpnum_norm_back_to_(self, slopes, &back, first, 0);
+}
+/* The columns from first on, of all rows, and their sums. */
+MPNUM_HOST void mpnum_norm_backward_columns_(mpnum_norm_backward_ *self, size_t first) {
+  const size_t columns = self->job.src.columns, n = mpnum_tile_size_(columns, first);
+  const size_t fit = MPNUM_TILE_ / n;
+  const size_t most = fit < MPNUM_NORM_ROWS_ ? fit : MPNUM_NORM_ROWS_;
   float *weight = self->to.weight, *bias = self->to.bias;
   size_t i = 0;
   for (; i < n; ++i)
     self->of_weight[i] = self->of_bias[i] = 0;
-  for (i = 0; i < self->job.src.rows; ++i) {
-    const mpnum_norm_row_ *row = mpnum_norm_known_(self, i);
-    mpnum_norm_backward_tile_(self, i, row, first, n);
-    if (weight || bias)
-      MPNUM_CALL_(norm_sum_rows, (weight ? self->of_weight : 0, bias ? self->of_bias : 0,
-                                  (const uint8_t *)mpnum_norm_given_(self, i, first),
-                                  self->normed + mpnum_norm_place_(self, first), n));
-    if (is_last && self->to.input.data) mpnum_norm_backward_row_(self, i, row);
+  if (columns > MPNUM_TILE_) {
+    mpnum_norm_backward_strip_(self, first);
+  } else {
+    for (i = 0; i < self->job.src.rows; i += most) {
+      const size_t left = self->job.src.rows - i;
+      mpnum_norm_backward_group_(self, i, left < most ? left : most);
+    }
   }
   if (weight) mpnum_norm_sums_to_(weight + first, self->to.adds, self->of_weight, n);
   if (bias) mpnum_norm_sums_to_(bias + first, self->to.adds, self->of_bias, n);
@@ -273,7 +360,7 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_normalize_backward_rows(
   if (!to.weight && !to.bias && src.columns > MPNUM_TILE_)
     i = (src.columns - 1) / MPNUM_TILE_ * MPNUM_TILE_; /* the last strip alone */
   for (; i < src.columns; i += MPNUM_TILE_)
-    mpnum_norm_backward_strip_(&self, i);
+    mpnum_norm_backward_columns_(&self, i);
   mpnum_fenv_restore_(saved);
   return MPNUM_OK;
 }

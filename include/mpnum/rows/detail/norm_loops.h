@@ -10,10 +10,10 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
-/* Rows of floats, each by its map, times weight, plus bias, either of which may be NULL,
- * to f32, f16 or bf16; steps in bytes. dst may be src. */
+/* Rows of floats, each by the map found, times weight, plus bias, either of which may be
+ * NULL, to f32, f16 or bf16; steps in bytes. dst may be src. */
 typedef struct mpnum_norm_run_ {
-  const mpnum_norm_map_ *maps;
+  const mpnum_norm_row_ *found; /* of each row */
   mpnum_type dst_type;
   mpnum_encoding_ encoding; /* of f16 */
   uint8_t *dst;
@@ -21,15 +21,24 @@ typedef struct mpnum_norm_run_ {
   size_t dst_step, src_step, rows, columns;
   const float *weight, *bias;
 } mpnum_norm_run_;
+/* Rows of gradients, and the normalised rows one behind the other; weight may be NULL. */
+typedef struct mpnum_norm_back_ {
+  const uint8_t *gradient;
+  uint8_t *dst;
+  const float *weight, *normed;
+  size_t gradient_step, dst_step, rows, columns;
+} mpnum_norm_back_;
 
 /* norm_rows: a run.
  * norm_sums: of rows of one tile two sums each, of the elements, unless nobody wants it,
  *   and of their squares, as reduce.h has them.
  * norm_pairs: sums or products of two arrays, NaN canonical; dst may be one of them.
- * norm_gradient: gradients by a slope, times weight before that, added to old at the end;
- *   weight and old may be NULL.
- * norm_sum_rows: adds a row of gradients to sums of columns, times the normalised row or
- *   as it is; either sums may be NULL. */
+ * norm_slope_sums: of rows of one tile two sums each, of gradients times weight, unless
+ *   nobody wants it, and of their products with the normalised row.
+ * norm_gradient: gradients to dst, each row by its slope, times weight before that, added
+ *   to what is there at the end if adds.
+ * norm_sum_rows: adds rows of gradients to sums of columns, times the normalised rows or
+ *   as they are; either sums may be NULL. */
 # define MPNUM_EACH_ISA_ "../../rows/detail/norm.inc"
 # include "../../simd/detail/each_isa.inc"
 
@@ -37,10 +46,10 @@ MPNUM_HOST void mpnum_norm_run_rows_(const mpnum_norm_run_ *run) {
   MPNUM_CALL_(norm_rows, (run));
 }
 /* Of f32 to f32. */
-MPNUM_HOST void mpnum_norm_map_tile_(const mpnum_norm_map_ *map, void *dst,
+MPNUM_HOST void mpnum_norm_map_tile_(const mpnum_norm_row_ *row, void *dst,
                                      const void *src, size_t n) {
   mpnum_norm_run_ run;
-  run.maps = map;
+  run.found = row;
   run.dst_type = MPNUM_TYPE_F32;
   run.dst = (uint8_t *)dst;
   run.src = (const uint8_t *)src;

@@ -59,9 +59,11 @@ MPNUM_HOST double mpnum_norm_two_to_odd_(double a, double b) {
   if (bits << 1 == infinite << 1 || rest << 1 == 0 || (bits & 1) != 0) return sum;
   return mpnum_from_bits_f64((bits ^ rest) >> 63 ? bits - 1 : bits + 1);
 }
-/* Sums of a row that is no single tile, of its floats by a map unless that is NULL. */
+/* Sums of a row that is no single tile, of its floats by the map found unless that is
+ * NULL. */
 MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t row,
-                                            const mpnum_norm_map_ *map, double sums[2]) {
+                                            const mpnum_norm_row_ *found,
+                                            double sums[2]) {
   const size_t columns = job->src.columns;
   const int has_values = job->kind == MPNUM_NORM_LAYER;
   const int are_two = columns <= 2 * MPNUM_TILE_;
@@ -72,11 +74,11 @@ MPNUM_HOST_COLD_ void mpnum_norm_long_sums_(const mpnum_norm_job_ *job, size_t r
   if (!are_two) values = squares = mpnum_exact_sum_empty();
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
-    const float *x = mpnum_norm_floats_(job, row, i, n, buffer, map != 0);
+    const float *x = mpnum_norm_floats_(job, row, i, n, buffer, found != 0);
     first[0] = i ? sums[0] : 0;
     first[1] = i ? sums[1] : 0;
-    if (map) mpnum_norm_map_tile_(map, buffer, x, n);
-    mpnum_norm_tile_sums_(has_values, sums, map ? buffer : x, 0, 1, n);
+    if (found) mpnum_norm_map_tile_(found, buffer, x, n);
+    mpnum_norm_tile_sums_(has_values, sums, found ? buffer : x, 0, 1, n);
     if (are_two) continue;
     mpnum_exact_sum_add_f64_(&values, sums[0]);
     mpnum_exact_sum_add_f64_(&squares, sums[1]);
@@ -95,10 +97,10 @@ MPNUM_HOST_COLD_ double mpnum_norm_variance_(const mpnum_norm_job_ *job, size_t 
   double sums[2] = {0, 0};
   if (x) {
     MPNUM_ALIGNED_ float moved[MPNUM_TILE_];
-    mpnum_norm_map_tile_(&row->map, moved, x, job->src.columns);
+    mpnum_norm_map_tile_(row, moved, x, job->src.columns);
     mpnum_norm_tile_sums_(1, sums, moved, 0, 1, job->src.columns);
   } else {
-    mpnum_norm_long_sums_(job, number, &row->map, sums);
+    mpnum_norm_long_sums_(job, number, row, sums);
   }
   return mpnum_norm_about_((double)job->src.columns, sums, row);
 }
@@ -128,16 +130,38 @@ MPNUM_HOST void mpnum_norm_report_(const mpnum_norm_job_ *job, size_t number,
 typedef struct mpnum_norm_group_ {
   mpnum_norm_run_ run;
   size_t row, first; /* element, of the row or rows */
-  mpnum_norm_map_ maps[MPNUM_NORM_ROWS_];
+  mpnum_norm_row_ found[MPNUM_NORM_ROWS_];
   MPNUM_ALIGNED_ float x[MPNUM_TILE_];
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
 } mpnum_norm_group_;
 
+/* Makes floats of so many rows, n elements of each from first on, one behind the other.
+ */
+MPNUM_HOST void mpnum_norm_rows_made_(mpnum_const_matrix src, size_t row, size_t first,
+                                      size_t rows, size_t n, float *buffer) {
+  size_t i = 0;
+  if (src.stride == n) { /* as one row */
+    n *= rows;
+    rows = 1;
+  }
+  for (; i < rows; ++i)
+    mpnum_floats_from_(src.type, buffer + i * n, mpnum_rows_at_(src, row + i, first), n);
+}
+/* Returns these floats, of f32 where they are, and the bytes from one row to the next. */
+MPNUM_HOST_INLINE_ const uint8_t *mpnum_norm_rows_from_(mpnum_const_matrix src,
+                                                        size_t row, size_t first,
+                                                        size_t rows, size_t n,
+                                                        float *buffer, size_t *step) {
+  *step = 4 * src.stride;
+  if (src.type == MPNUM_TYPE_F32) return mpnum_rows_at_(src, row, first);
+  *step = 4 * n;
+  mpnum_norm_rows_made_(src, row, first, rows, n, buffer);
+  return (const uint8_t *)buffer;
+}
 /* Floats of run.rows rows, run.columns elements of each. */
 MPNUM_HOST void mpnum_norm_load_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group,
                                  int is_again) {
   mpnum_norm_run_ *run = &group->run;
-  const uint8_t *src = mpnum_rows_at_(job->src, group->row, group->first);
   size_t i = 0;
   run->src = (const uint8_t *)group->x;
   run->src_step = 4 * run->columns;
@@ -148,19 +172,12 @@ MPNUM_HOST void mpnum_norm_load_(const mpnum_norm_job_ *job, mpnum_norm_group_ *
     for (; i < run->rows; ++i)
       (void)(*job->tile)(job, group->row + i, group->first, run->columns,
                          group->x + i * run->columns, is_again);
-  } else if (job->src.type == MPNUM_TYPE_F32) {
-    run->src = src;
-    run->src_step = 4 * job->src.stride;
-  } else if (job->src.stride == run->columns) {
-    mpnum_floats_from_(job->src.type, group->x, src, run->rows * run->columns);
   } else {
-    for (; i < run->rows; ++i)
-      mpnum_floats_from_(job->src.type, group->x + i * run->columns,
-                         mpnum_rows_at_(job->src, group->row + i, group->first),
-                         run->columns);
+    run->src = mpnum_norm_rows_from_(job->src, group->row, group->first, run->rows,
+                                     run->columns, group->x, &run->src_step);
   }
 }
-/* The rows, or the part, by their maps, to where they go. */
+/* The rows, or the part, by what was found, to where they go. */
 MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ *group) {
   const float *weight = job->options->weight, *bias = job->options->bias;
   const mpnum_type type = job->finish ? MPNUM_TYPE_F32 : job->dst.type;
@@ -169,7 +186,7 @@ MPNUM_HOST void mpnum_norm_store_(const mpnum_norm_job_ *job, mpnum_norm_group_ 
       (type == MPNUM_TYPE_F32 || type == MPNUM_TYPE_F16 || type == MPNUM_TYPE_BF16);
   mpnum_norm_run_ *run = &group->run;
   size_t n = run->columns, rows = run->rows, i = 0;
-  run->maps = group->maps;
+  run->found = group->found;
   run->dst_type = is_direct ? type : MPNUM_TYPE_F32;
   run->weight = weight ? weight + group->first : weight;
   run->bias = bias ? bias + group->first : bias;
@@ -209,11 +226,9 @@ MPNUM_HOST void mpnum_norm_short_(const mpnum_norm_job_ *job, mpnum_norm_group_ 
                           group->run.src_step, group->run.rows, columns);
     for (i = 0; i < group->run.rows; ++i) {
       const uint8_t *x = group->run.src + i * group->run.src_step;
-      mpnum_norm_row_ row;
       mpnum_norm_find_(job, group->row + i, (const float *)(const void *)x, sums[i],
-                       &row);
-      mpnum_norm_report_(job, group->row + i, &row);
-      group->maps[i] = row.map;
+                       &group->found[i]);
+      mpnum_norm_report_(job, group->row + i, &group->found[i]);
     }
     mpnum_norm_store_(job, group);
   }
@@ -222,11 +237,9 @@ MPNUM_HOST void mpnum_norm_long_(const mpnum_norm_job_ *job, mpnum_norm_group_ *
   group->run.rows = 1;
   for (group->row = 0; group->row < job->src.rows; ++group->row) {
     double sums[2];
-    mpnum_norm_row_ row;
     mpnum_norm_long_sums_(job, group->row, 0, sums);
-    mpnum_norm_find_(job, group->row, 0, sums, &row);
-    mpnum_norm_report_(job, group->row, &row);
-    group->maps[0] = row.map;
+    mpnum_norm_find_(job, group->row, 0, sums, group->found);
+    mpnum_norm_report_(job, group->row, group->found);
     for (group->first = 0; group->first < job->src.columns; group->first += MPNUM_TILE_) {
       group->run.columns = mpnum_tile_size_(job->src.columns, group->first);
       mpnum_norm_load_(job, group, 1);

@@ -82,6 +82,16 @@ MPNUM_MATH_ void mpnum_norm_divide_(mpnum_norm_row_ *row) {
       mpnum_from_bits_f32(mpnum_bits_f32(mpnum_narrow_f64_(offset)) ^ 0x80000000u);
 }
 
+/* x / columns; a power of two takes no division on hosts. */
+MPNUM_MATH_ double mpnum_norm_mean_of_(double x, double columns) {
+# if !MPNUM_ON_DEVICE_
+  const uint64_t bits = mpnum_bits_f64(columns);
+  if (bits << 12 == 0)
+    return mpnum_mul_f64_(x, mpnum_from_bits_f64(((uint64_t)2046 << 52) - bits));
+# endif
+  return mpnum_div_f64_(x, columns);
+}
+
 /* From the sums of a row's elements and of their squares finds row, and what its inverse
  * is the root of: 0 where row is found, 1 where *square lacks epsilon, 2 where the mean
  * is so large that a difference of sums is nothing but error and the variance has to be
@@ -103,10 +113,10 @@ MPNUM_MATH_ int mpnum_norm_begin_(mpnum_norm_kind kind, double epsilon, double c
     mpnum_norm_divide_(row);
     return 0;
   }
-  if (kind != MPNUM_NORM_L2) *square = mpnum_div_f64_(*square, columns);
+  if (kind != MPNUM_NORM_L2) *square = mpnum_norm_mean_of_(*square, columns);
   *square = mpnum_mul_f64_(*square, mpnum_mul_f64_(power, power));
   if (kind != MPNUM_NORM_LAYER) return 1;
-  mean = mpnum_mul_f64_(mpnum_div_f64_(sums[0], columns), power);
+  mean = mpnum_mul_f64_(mpnum_norm_mean_of_(sums[0], columns), power);
   variance = mpnum_add_f64_(*square, -mpnum_mul_f64_(mean, mean));
   mpnum_norm_shift_(&row->map, row->map.power, mean);
   row->rest = mpnum_add_f64_(mean, -mpnum_widen_f32_(row->map.mean));
