@@ -145,7 +145,8 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   return mpnum_is_512_(isa) ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
 enum { MPNUM_WIDENED_ = 1024 }; /* elements that are copied when they widen in place */
-enum { MPNUM_FLUSHED_ = 256 };  /* elements from which on flushing is worth its time */
+/* Elements from which on flushing is worth its time; those of a function of elements. */
+enum { MPNUM_FLUSHED_ = 256, MPNUM_FLUSHED_FUNCTION_ = 65 };
 # if MPNUM_HAS_VECTORS_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
@@ -198,8 +199,9 @@ MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_
   const size_t blocks = n / size, rest = n % size;
   const int is_usual = needs == MPNUM_NEEDS_USUAL_ || needs == MPNUM_HAS_BOTH_;
   const int is_quiet = !is_usual && mpnum_is_512_(isa);
-  const int flushes =
-      (needs == MPNUM_MAY_FLUSH_ || needs == MPNUM_HAS_BOTH_) && n >= MPNUM_FLUSHED_;
+  const int flushes = n >= MPNUM_FLUSHED_
+                          ? needs == MPNUM_MAY_FLUSH_ || needs == MPNUM_HAS_BOTH_
+                          : needs == MPNUM_HAS_BOTH_ && n >= MPNUM_FLUSHED_FUNCTION_;
   const int overlaps = blocks && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;

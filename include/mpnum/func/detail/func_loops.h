@@ -181,9 +181,10 @@ MPNUM_HOST_ONCE_ void mpnum_run_f32_(mpnum_isa isa, mpnum_f32_loop_ *loop, int f
                                      mpnum_overflow overflow, uint32_t zero) {
   enum { lanes = 16 }; /* no ISA has more */
   const size_t rest = n % lanes, whole = n - rest;
-  const uint64_t saved = flushes && n >= MPNUM_FLUSHED_ && isa != MPNUM_ISA_SCALAR
-                             ? mpnum_fenv_flush_()
-                             : mpnum_fenv_save_();
+  const uint64_t saved =
+      flushes && n >= MPNUM_FLUSHED_FUNCTION_ && isa != MPNUM_ISA_SCALAR
+          ? mpnum_fenv_flush_()
+          : mpnum_fenv_save_();
   if (whole) (*loop)(dst, a, b, whole, overflow, zero);
   if (rest && whole && dst != a && dst != b) {
     const size_t at = n - lanes;
@@ -211,8 +212,9 @@ MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
   float x[lanes] = {0}, y[lanes], z[lanes];
   uint64_t saved = 0;
   if (n == 0) return;
-  saved = n >= MPNUM_FLUSHED_ && isa_in_use != MPNUM_ISA_SCALAR ? mpnum_fenv_flush_()
-                                                                : mpnum_fenv_save_();
+  saved = n >= MPNUM_FLUSHED_FUNCTION_ && isa_in_use != MPNUM_ISA_SCALAR
+              ? mpnum_fenv_flush_()
+              : mpnum_fenv_save_();
   MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
   (*loop)(sine, cosine, src, whole);
   (*loop)(y, z, x, lanes);
@@ -309,7 +311,8 @@ MPNUM_HOST void mpnum_small_array_(mpnum_small_function_ task, mpnum_small_type_
     mpnum_small_each_(task, code, dst, a, b, n);
     return;
   }
-  saved = flushes && n >= MPNUM_FLUSHED_ ? mpnum_fenv_flush_() : mpnum_fenv_save_();
+  saved =
+      flushes && n >= MPNUM_FLUSHED_FUNCTION_ ? mpnum_fenv_flush_() : mpnum_fenv_save_();
   for (; i < n; i += MPNUM_CHUNK_)
     mpnum_small_chunk_(task, type, code, loop, bounds, dst + 2 * i, a + 2 * i, b + 2 * i,
                        n - i < MPNUM_CHUNK_ ? n - i : MPNUM_CHUNK_);
