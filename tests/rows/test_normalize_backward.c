@@ -326,6 +326,81 @@ static void sums_over_rows_are_rounded_once(void) {
   CHECK(bits_of(db[0]) == 0x3f800001u, "%a", (double)db[0]);
 }
 
+/* 70 rows are three groups: gradients are those of each row alone, sums those of all. In
+ * the place of dy; to what is there if adds. */
+enum { MANY = 70, WIDEST = 200 };
+typedef struct many {
+  mpnum_norm_kind kind;
+  mpnum_type type;
+  size_t columns, stride;
+  int adds;
+} many;
+static uint8_t many_from[4 * MANY * WIDEST], many_given[4 * MANY * WIDEST],
+    many_got[4 * MANY * WIDEST];
+static mpnum_const_matrix rows_of(const many *set, const uint8_t *data, size_t rows) {
+  mpnum_const_matrix made = mpnum_const_matrix_of(set->type, data, rows, set->columns);
+  made.stride = set->stride;
+  return made;
+}
+static void run_many(const many *set, size_t first, size_t rows, uint8_t *to) {
+  const size_t at = first * set->stride * (set->type == MPNUM_TYPE_F32 ? 4 : 2);
+  mpnum_normalize_options options = mpnum_normalize_default();
+  mpnum_norm_gradients wanted = mpnum_norm_gradients_empty();
+  wanted.input = mpnum_matrix_of(set->type, to + at, rows, set->columns);
+  wanted.input.stride = set->stride;
+  wanted.weight = dw;
+  wanted.bias = db;
+  wanted.adds = set->adds;
+  options.weight = weight;
+  memset(dw, 0, sizeof dw);
+  memset(db, 0, sizeof db);
+  must(mpnum_normalize_backward_rows(
+      set->kind, wanted, rows_of(set, (set->adds ? many_given : to) + at, rows),
+      rows_of(set, many_from + at, rows), &options));
+}
+static void check_many(const many *set) {
+  static uint8_t alone[sizeof many_got];
+  const size_t all = MANY * set->stride, n = set->columns;
+  real of_weight[WIDEST] = {0}, of_bias[WIDEST] = {0};
+  real weight_size[WIDEST] = {0}, bias_size[WIDEST] = {0};
+  fill(weight, n, -1, 2);
+  fill(x, all, -1, 2);
+  fill(dy, all, -1, 1);
+  must(mpnum_convert_array(set->type, many_from, MPNUM_TYPE_F32, x, all,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+  must(mpnum_convert_array(set->type, many_given, MPNUM_TYPE_F32, dy, all,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
+  memcpy(many_got, many_given, sizeof many_got);
+  memcpy(alone, many_given, sizeof alone);
+  for (size_t k = 0; k < MANY; ++k) {
+    run_many(set, k, 1, alone);
+    for (size_t i = 0; i < n; ++i) {
+      of_weight[i] += (real)dw[i];
+      of_bias[i] += (real)db[i];
+      weight_size[i] += fabsl((real)dw[i]);
+      bias_size[i] += fabsl((real)db[i]);
+    }
+  }
+  run_many(set, 0, MANY, many_got);
+  CHECK(memcmp(many_got, alone, sizeof many_got) == 0, "kind %d, %s, %zu of %zu, adds %d",
+        (int)set->kind, mpnum_type_name(set->type), n, set->stride, set->adds);
+  for (size_t i = 0; i < n; ++i)
+    CHECK(fabsl((real)dw[i] - of_weight[i]) <= weight_size[i] * 0x1p-23L &&
+              fabsl((real)db[i] - of_bias[i]) <= bias_size[i] * 0x1p-23L,
+          "column %zu of %zu: %a, %a, want %La, %La", i, n, (double)dw[i], (double)db[i],
+          of_weight[i], of_bias[i]);
+}
+static void many_rows_are_as_each_alone(void) {
+  static const size_t columns[] = {1, 5, 16, 40, 64, 100, 128, WIDEST};
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i)
+    for (int k = 0; k < 12; ++k) {
+      many set = {kinds[k % 3], k < 6 ? MPNUM_TYPE_F32 : MPNUM_TYPE_BF16, columns[i],
+                  WIDEST, k % 4 > 1};
+      if (k % 2) set.stride = set.columns;
+      check_many(&set);
+    }
+}
+
 static void types_are_rounded_once_and_results_may_take_a_place(void) {
   static uint8_t given[4 * ROWS * MOST], from[4 * ROWS * MOST], got[4 * ROWS * MOST];
   static uint8_t want[4 * ROWS * MOST];
@@ -425,6 +500,7 @@ int main(void) {
   TAP_RUN(gradients_are_slopes);
   RUN_FOR_EACH_ISA(gradients_add_to_what_is_there);
   TAP_RUN(sums_over_rows_are_rounded_once);
+  RUN_FOR_EACH_ISA(many_rows_are_as_each_alone);
   RUN_FOR_EACH_ISA(types_are_rounded_once_and_results_may_take_a_place);
   TAP_RUN(special_rows_are_as_documented);
   TAP_RUN(overlaps_are_refused);
