@@ -23,6 +23,9 @@ PEERS = sorted(name for row in PEERS.splitlines() for name in row.split("|")[1].
 # Bits of an element, other than the type's own; small types that stand alone take a byte.
 BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e3m2x4": 6, "e2m3x4": 6, "e2m1x2": 4}
 REDUCTIONS = ("all_finite", "first_nonfinite", "amax", "stats", "norm", "sum", "dot")
+FUNCTIONS = ("exp", "tanh", "gelu", "silu", "reciprocal", "log", "sqrt", "sin")
+ROWS = {"softmax rows": "softmax", "layer rows": "layer_norm", "rms rows": "rms_norm",
+        "layer back rows": "normalize_backward"}
 
 
 @functools.cache
@@ -42,6 +45,8 @@ def every_function_has_a_row():
     wanted |= {f"{what} {name}" for what in REDUCTIONS for name in ("f32", "bf16", "f16", "e5m2", "e4m3")
                if name not in ("e5m2", "e4m3") or what not in ("norm", "sum", "dot")}
     wanted.add("dot light f32")
+    wanted |= {f"{what} {name}" for what in FUNCTIONS for name in ("f32", "bf16", "f16")} - {"log f16", "sqrt f16", "sqrt bf16"}
+    wanted |= {f"{what} f32" for what in ROWS} | {"softmax rows bf16", "rms rows bf16"}
     wanted |= {f"hadamard {n} {name}" for n in (16, 64) for name in ("f32", "bf16")} | {"unhadamard 16 f32"}
     assert names == wanted, names ^ wanted
 
@@ -54,6 +59,12 @@ def bytes_are_those_of_the_types():
         if words[0] in REDUCTIONS:
             wanted = (BITS.get(words[-1], 8), 0, False)
             assert function == f"mpnum_{'_'.join(words)}", function
+        elif words[0] in FUNCTIONS:
+            wanted = (BITS[words[1]], BITS[words[1]], False)
+            assert function == f"mpnum_{words[0]}_{words[1]}_array", function
+        elif " ".join(words[:-1]) in ROWS:
+            wanted = (BITS[words[-1]], BITS[words[-1]], False)
+            assert function == f"mpnum_{ROWS[' '.join(words[:-1])]}_rows", function
         elif words[0].endswith("hadamard"):
             in_place = words[0] == "unhadamard" or words[2] == "bf16"
             wanted = (BITS[words[2]], BITS[words[2]], in_place)
@@ -97,7 +108,7 @@ def threads_split_the_arrays():
 def short_calls_have_rows():
     figures, out = quick_run()
     names = [name for name in bench_sections.operations(figures, "arrays")
-             if "2d" not in name and "hadamard" not in name]
+             if "2d" not in name and "hadamard" not in name and " rows " not in name]
     assert names and figures.all_of("name", "arrays_calls", "mpnum") == names
     for name in names:
         times = [figures.get("arrays_calls", "mpnum", name, str(n), "time_per_call") for n in (1, 4, 16, 64, 256)]

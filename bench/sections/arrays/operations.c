@@ -2,6 +2,7 @@
 /* The array functions that are measured: one row each. Where a conversion has two forms,
  * it is the one that is used most; the other runs the same loop with another constant. */
 #include "arrays.h"
+#include "../math/measure.h"
 #include "../../core/message.h"
 #include "../../../tests/array/array_conversions.h"
 
@@ -9,6 +10,7 @@
 
 #include <mpnum/array/array.h>
 #include <mpnum/array/reduce.h>
+#include <mpnum/func/func_array.h>
 #include <mpnum/rows/hadamard.h>
 
 enum { SEED = 20240229, COLUMNS = 256 };
@@ -125,6 +127,76 @@ HADAMARD_ROWS(HADAMARD_FUNCTION)
 #define HADAMARD_ROW(c_name, name, function, source, bits, in_place, type, n, inverse) \
  {name, function, source, {bits, bits, in_place}, c_name},
 
+/* Functions of one value, most of them by the loops of --math. ROW(function, type, its
+ * place in math_types, what src holds, its bits) */
+#define FUNCTIONS_OF_TYPES(ROW)                                                        \
+ ROW(exp, f32, 0, SOURCE_F32, 32)                                                      \
+ ROW(exp, f16, 1, SOURCE_F16, 16)                                                      \
+ ROW(exp, bf16, 2, SOURCE_BF16, 16) ROW(tanh, f32, 0, SOURCE_F32, 32)                  \
+     ROW(tanh, f16, 1, SOURCE_F16, 16) ROW(tanh, bf16, 2, SOURCE_BF16, 16)             \
+         ROW(gelu, f32, 0, SOURCE_F32, 32) ROW(gelu, f16, 1, SOURCE_F16, 16)           \
+             ROW(gelu, bf16, 2, SOURCE_BF16, 16) ROW(silu, f32, 0, SOURCE_F32, 32)     \
+                 ROW(silu, f16, 1, SOURCE_F16, 16) ROW(silu, bf16, 2, SOURCE_BF16, 16) \
+                     ROW(reciprocal, f32, 0, SOURCE_F32, 32)                           \
+                         ROW(reciprocal, f16, 1, SOURCE_F16, 16)                       \
+                             ROW(reciprocal, bf16, 2, SOURCE_BF16, 16)                 \
+                                 ROW(log, f32, 0, SOURCE_STATES_F32, 32)               \
+                                     ROW(log, bf16, 2, SOURCE_STATES_BF16, 16)         \
+                                         ROW(sqrt, f32, 0, SOURCE_STATES_F32, 32)
+#define SINES(ROW)                \
+ ROW(sin, f32, 0, SOURCE_F32, 32) \
+ ROW(sin, f16, 1, SOURCE_F16, 16) \
+ ROW(sin, bf16, 2, SOURCE_BF16, 16)
+#define FUNCTION_OF_TYPE(name, type, place, source, bits)                    \
+ static void run_##name##_##type(void *dst, const void *src, size_t count) { \
+  math_functions[place_of_##name].loops[place](dst, src, count);             \
+ }
+FUNCTIONS_OF_TYPES(FUNCTION_OF_TYPE)
+#define SINE(name, type, place, source, bits) \
+ CONVERSION_FUNCTION(mpnum_##name##_##type##_array)
+SINES(SINE)
+#define FUNCTION_ROW(name, type, place, source, bits) \
+ {#name " " #type,                                    \
+  "mpnum_" #name "_" #type "_array",                  \
+  source,                                             \
+  {bits, bits, 0},                                    \
+  run_##name##_##type},
+#define SINE_ROW(name, type, place, source, bits) \
+ {#name " " #type,                                \
+  "mpnum_" #name "_" #type "_array",              \
+  source,                                         \
+  {bits, bits, 0},                                \
+  run_mpnum_##name##_##type##_array},
+
+/* Rows of 256, likewise. A gradient has the array for both of its sources. */
+static void run_rows(size_t operation, row_way way, void *dst, const void *src,
+                     size_t count) {
+  static float weight[COLUMNS], sums[2 * COLUMNS];
+  row_call call = {.rows = count / COLUMNS, .columns = COLUMNS, .dst = dst};
+  call.src = call.other = (void *)(uintptr_t)src;
+  call.weight = weight;
+  call.of_weight = sums;
+  if (weight[0] == 0)
+    for (int i = 0; i < COLUMNS; ++i)
+      weight[i] = 1;
+  row_operations[operation].run(&call, way);
+}
+#define ROWS_OF_TYPES(ROW)                                                       \
+ ROW(softmax_f32, "softmax rows f32", "mpnum_softmax_rows", SOFTMAX, F32, 32)    \
+ ROW(softmax_bf16, "softmax rows bf16", "mpnum_softmax_rows", SOFTMAX, BF16, 16) \
+ ROW(layer_f32, "layer rows f32", "mpnum_layer_norm_rows", LAYER_NORM, F32, 32)  \
+ ROW(rms_f32, "rms rows f32", "mpnum_rms_norm_rows", RMS_NORM, F32, 32)          \
+ ROW(rms_bf16, "rms rows bf16", "mpnum_rms_norm_rows", RMS_NORM, BF16, 16)       \
+ ROW(layer_backward_f32, "layer back rows f32", "mpnum_normalize_backward_rows", \
+     LAYER_NORM_BACKWARD, F32, 32)
+#define ROWS_FUNCTION(c_name, name, function, place, type, bits)       \
+ static void rows_##c_name(void *dst, const void *src, size_t count) { \
+  run_rows(ROW_##place, ROW_##type, dst, src, count);                  \
+ }
+ROWS_OF_TYPES(ROWS_FUNCTION)
+#define ROWS_ROW(c_name, name, function, place, type, bits) \
+ {name, function, SOURCE_##type, {bits, bits, 0}, rows_##c_name},
+
 /* Reductions, which read only; finite values. A dot product takes the halves of its
  * array. ROW(function, result, name, what src holds, its bits) */
 #define REDUCTIONS(ROW)                                                            \
@@ -204,7 +276,9 @@ static const array_operation operations[] = {
     {"round to e4m3", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_nearest},
     {"round to e4m3 rz", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_toward_zero},
     {"round to e4m3 sr", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_stochastic},
-    HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
+    FUNCTIONS_OF_TYPES(FUNCTION_ROW) SINES(SINE_ROW) ROWS_OF_TYPES(ROWS_ROW)
+        HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW)
+            DOT_PRODUCTS(REDUCTION_ROW)};
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
 static const char *isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }

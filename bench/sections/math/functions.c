@@ -41,8 +41,6 @@ TIMED_FUNCTIONS(IN_DOUBLE)
 TIMED_FUNCTIONS(LOOPS)
 
 /* Light forms, by the places of their functions. */
-#define PLACE(name, ...) place_of_##name,
-enum { TIMED_FUNCTIONS(PLACE) };
 #define LIGHT_LOOP(name)                                              \
  static void name##_light(void *dst, const void *src, size_t count) { \
   mpnum_##name##_light_f32_array(dst, src, count);                    \

@@ -29,7 +29,9 @@ typedef struct math_function {
   double (*exact)(double x);
 } math_function;
 
-extern const math_function math_functions[MATH_FUNCTIONS];
+#define MATH_PLACE(name, ...) place_of_##name,
+enum { TIMED_FUNCTIONS(MATH_PLACE) };
+extern const math_function math_functions[MATH_FUNCTIONS]; /* by their places */
 /* mpnum's light form of f32, and what is called; NULL where it has none. */
 array_loop math_light_loop(const math_function *function);
 const char *math_light_name(const math_function *function);
@@ -71,7 +73,15 @@ typedef struct row_call {
   int32_t *targets; /* 0 */
 } row_call;
 
-enum { ROW_OPERATIONS = 15, ROW_WIDTHS = 5, ROW_NAME = 64 };
+enum {
+  ROW_SOFTMAX = 0,
+  ROW_LAYER_NORM = 8,
+  ROW_RMS_NORM = 9,
+  ROW_LAYER_NORM_BACKWARD = 11,
+  ROW_OPERATIONS = 15,
+  ROW_WIDTHS = 5,
+  ROW_NAME = 64
+};
 typedef enum row_way { ROW_F32, ROW_F16, ROW_BF16, ROW_LOOP, ROW_COPY, ROW_WAYS } row_way;
 
 typedef struct row_operation {
@@ -79,7 +89,7 @@ typedef struct row_operation {
   void (*run)(const row_call *call, row_way type);
   void (*loop)(const row_call *call); /* or NULL */
 } row_operation;
-extern const row_operation row_operations[ROW_OPERATIONS];
+extern const row_operation row_operations[ROW_OPERATIONS]; /* these at their places */
 /* The same values in a type of mpnum's. */
 void row_convert(void *dst, row_way type, const float *src, size_t count);
 /* "softmax, 65 x 1000" */

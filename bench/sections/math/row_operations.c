@@ -155,7 +155,7 @@ static void loop_rms(const row_call *call) {
 }
 
 const row_operation row_operations[ROW_OPERATIONS] = {
-    {"softmax", run_softmax, NULL},
+    [ROW_SOFTMAX] = {"softmax", run_softmax, NULL},
     {"log-softmax", run_log_softmax, NULL},
     {"cross-entropy, gradient", run_cross_entropy, NULL},
     {"softmax backward", run_softmax_backward, NULL},
@@ -163,10 +163,10 @@ const row_operation row_operations[ROW_OPERATIONS] = {
     {"SwiGLU, e4m3", run_gated_codes, NULL},
     {"SwiGLU backward", run_gated_backward, NULL},
     {"dropout", run_dropout, NULL},
-    {"layer norm", run_layer, loop_layer},
-    {"RMS norm", run_rms, loop_rms},
+    [ROW_LAYER_NORM] = {"layer norm", run_layer, loop_layer},
+    [ROW_RMS_NORM] = {"RMS norm", run_rms, loop_rms},
     {"l2", run_l2, NULL},
-    {"layer norm backward", run_layer_backward, NULL},
+    [ROW_LAYER_NORM_BACKWARD] = {"layer norm backward", run_layer_backward, NULL},
     {"RMS norm backward", run_rms_backward, NULL},
     {"sum, RMS norm", run_sum, NULL},
     {"sum, RMS norm, e4m3", run_quantize, NULL},
