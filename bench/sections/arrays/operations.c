@@ -129,19 +129,20 @@ HADAMARD_ROWS(HADAMARD_FUNCTION)
 
 /* Functions of one value, most of them by the loops of --math. ROW(function, type, its
  * place in math_types, what src holds, its bits) */
-#define FUNCTIONS_OF_TYPES(ROW)                                                        \
- ROW(exp, f32, 0, SOURCE_F32, 32)                                                      \
- ROW(exp, f16, 1, SOURCE_F16, 16)                                                      \
- ROW(exp, bf16, 2, SOURCE_BF16, 16) ROW(tanh, f32, 0, SOURCE_F32, 32)                  \
-     ROW(tanh, f16, 1, SOURCE_F16, 16) ROW(tanh, bf16, 2, SOURCE_BF16, 16)             \
-         ROW(gelu, f32, 0, SOURCE_F32, 32) ROW(gelu, f16, 1, SOURCE_F16, 16)           \
-             ROW(gelu, bf16, 2, SOURCE_BF16, 16) ROW(silu, f32, 0, SOURCE_F32, 32)     \
-                 ROW(silu, f16, 1, SOURCE_F16, 16) ROW(silu, bf16, 2, SOURCE_BF16, 16) \
-                     ROW(reciprocal, f32, 0, SOURCE_F32, 32)                           \
-                         ROW(reciprocal, f16, 1, SOURCE_F16, 16)                       \
-                             ROW(reciprocal, bf16, 2, SOURCE_BF16, 16)                 \
-                                 ROW(log, f32, 0, SOURCE_STATES_F32, 32)               \
-                                     ROW(log, bf16, 2, SOURCE_STATES_BF16, 16)         \
+#define FUNCTIONS_OF_TYPES(ROW)                                                  \
+ ROW(exp, f32, 0, SOURCE_F32, 32)                                                \
+ ROW(exp, f16, 1, SOURCE_F16, 16)                                                \
+ ROW(exp, bf16, 2, SOURCE_BF16, 16)                                              \
+ ROW(tanh, f32, 0, SOURCE_F32, 32) ROW(tanh, f16, 1, SOURCE_F16, 16)             \
+     ROW(tanh, bf16, 2, SOURCE_BF16, 16) ROW(gelu, f32, 0, SOURCE_F32, 32)       \
+         ROW(gelu, f16, 1, SOURCE_F16, 16) ROW(gelu, bf16, 2, SOURCE_BF16, 16)   \
+             ROW(silu, f32, 0, SOURCE_F32, 32) ROW(silu, f16, 1, SOURCE_F16, 16) \
+                 ROW(silu, bf16, 2, SOURCE_BF16, 16)                             \
+                     ROW(reciprocal, f32, 0, SOURCE_F32, 32)                     \
+                         ROW(reciprocal, f16, 1, SOURCE_F16, 16)                 \
+                             ROW(reciprocal, bf16, 2, SOURCE_BF16, 16)           \
+                                 ROW(log, f32, 0, SOURCE_STATES_F32, 32)         \
+                                     ROW(log, bf16, 2, SOURCE_STATES_BF16, 16)   \
                                          ROW(sqrt, f32, 0, SOURCE_STATES_F32, 32)
 #define SINES(ROW)                \
  ROW(sin, f32, 0, SOURCE_F32, 32) \
