@@ -129,25 +129,21 @@ HADAMARD_ROWS(HADAMARD_FUNCTION)
 
 /* Functions of one value, most of them by the loops of --math. ROW(function, type, its
  * place in math_types, what src holds, its bits) */
-#define FUNCTIONS_OF_TYPES(ROW)                                                  \
- ROW(exp, f32, 0, SOURCE_F32, 32)                                                \
- ROW(exp, f16, 1, SOURCE_F16, 16)                                                \
- ROW(exp, bf16, 2, SOURCE_BF16, 16)                                              \
- ROW(tanh, f32, 0, SOURCE_F32, 32) ROW(tanh, f16, 1, SOURCE_F16, 16)             \
-     ROW(tanh, bf16, 2, SOURCE_BF16, 16) ROW(gelu, f32, 0, SOURCE_F32, 32)       \
-         ROW(gelu, f16, 1, SOURCE_F16, 16) ROW(gelu, bf16, 2, SOURCE_BF16, 16)   \
-             ROW(silu, f32, 0, SOURCE_F32, 32) ROW(silu, f16, 1, SOURCE_F16, 16) \
-                 ROW(silu, bf16, 2, SOURCE_BF16, 16)                             \
-                     ROW(reciprocal, f32, 0, SOURCE_F32, 32)                     \
-                         ROW(reciprocal, f16, 1, SOURCE_F16, 16)                 \
-                             ROW(reciprocal, bf16, 2, SOURCE_BF16, 16)           \
-                                 ROW(log, f32, 0, SOURCE_STATES_F32, 32)         \
-                                     ROW(log, bf16, 2, SOURCE_STATES_BF16, 16)   \
-                                         ROW(sqrt, f32, 0, SOURCE_STATES_F32, 32)
-#define SINES(ROW)                \
- ROW(sin, f32, 0, SOURCE_F32, 32) \
- ROW(sin, f16, 1, SOURCE_F16, 16) \
- ROW(sin, bf16, 2, SOURCE_BF16, 16)
+#define IN_EACH_TYPE(ROW, name)    \
+ ROW(name, f32, 0, SOURCE_F32, 32) \
+ ROW(name, f16, 1, SOURCE_F16, 16) \
+ ROW(name, bf16, 2, SOURCE_BF16, 16)
+#define MAGNITUDES(ROW)                    \
+ ROW(log, f32, 0, SOURCE_STATES_F32, 32)   \
+ ROW(log, bf16, 2, SOURCE_STATES_BF16, 16) \
+ ROW(sqrt, f32, 0, SOURCE_STATES_F32, 32)
+#define FUNCTIONS_OF_TYPES(ROW) \
+ IN_EACH_TYPE(ROW, exp)         \
+ IN_EACH_TYPE(ROW, tanh)        \
+ IN_EACH_TYPE(ROW, gelu)        \
+ IN_EACH_TYPE(ROW, silu)        \
+ IN_EACH_TYPE(ROW, reciprocal)  \
+ MAGNITUDES(ROW)
 #define FUNCTION_OF_TYPE(name, type, place, source, bits)                    \
  static void run_##name##_##type(void *dst, const void *src, size_t count) { \
   math_functions[place_of_##name].loops[place](dst, src, count);             \
@@ -155,7 +151,7 @@ HADAMARD_ROWS(HADAMARD_FUNCTION)
 FUNCTIONS_OF_TYPES(FUNCTION_OF_TYPE)
 #define SINE(name, type, place, source, bits) \
  CONVERSION_FUNCTION(mpnum_##name##_##type##_array)
-SINES(SINE)
+IN_EACH_TYPE(SINE, sin)
 #define FUNCTION_ROW(name, type, place, source, bits) \
  {#name " " #type,                                    \
   "mpnum_" #name "_" #type "_array",                  \
@@ -169,17 +165,14 @@ SINES(SINE)
   {bits, bits, 0},                                \
   run_mpnum_##name##_##type##_array},
 
-/* Rows of 256, likewise. A gradient has the array for both of its sources. */
+/* Rows of 256, likewise, without weights. A gradient has the array for both of its
+ * sources. */
 static void run_rows(size_t operation, row_way way, void *dst, const void *src,
                      size_t count) {
-  static float weight[COLUMNS], sums[2 * COLUMNS];
+  float sums[2 * COLUMNS];
   row_call call = {.rows = count / COLUMNS, .columns = COLUMNS, .dst = dst};
   call.src = call.other = (void *)(uintptr_t)src;
-  call.weight = weight;
   call.of_weight = sums;
-  if (weight[0] == 0)
-    for (int i = 0; i < COLUMNS; ++i)
-      weight[i] = 1;
   row_operations[operation].run(&call, way);
 }
 #define ROWS_OF_TYPES(ROW)                                                       \
@@ -277,7 +270,7 @@ static const array_operation operations[] = {
     {"round to e4m3", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_nearest},
     {"round to e4m3 rz", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_toward_zero},
     {"round to e4m3 sr", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_stochastic},
-    FUNCTIONS_OF_TYPES(FUNCTION_ROW) SINES(SINE_ROW) ROWS_OF_TYPES(ROWS_ROW)
+    FUNCTIONS_OF_TYPES(FUNCTION_ROW) IN_EACH_TYPE(SINE_ROW, sin) ROWS_OF_TYPES(ROWS_ROW)
         HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW)
             DOT_PRODUCTS(REDUCTION_ROW)};
 
