@@ -66,7 +66,6 @@ typedef struct mpnum_norm_backward_ {
   mpnum_const_matrix gradient;
   MPNUM_ALIGNED_ float normed[2 * MPNUM_TILE_]; /* of rows of two tiles both are kept */
   MPNUM_ALIGNED_ float given_floats[2 * MPNUM_TILE_];
-  MPNUM_ALIGNED_ float weighted[MPNUM_TILE_];
   MPNUM_ALIGNED_ double
       of_weight[MPNUM_TILE_]; /* sums over rows for a strip of columns */
   MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];

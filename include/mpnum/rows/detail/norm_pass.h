@@ -135,8 +135,7 @@ typedef struct mpnum_norm_group_ {
   MPNUM_ALIGNED_ float y[MPNUM_TILE_];
 } mpnum_norm_group_;
 
-/* Makes floats of so many rows, n elements of each from first on, one behind the other.
- */
+/* Makes floats of so many rows, n elements of each from first on, without gaps. */
 MPNUM_HOST void mpnum_norm_rows_made_(mpnum_const_matrix src, size_t row, size_t first,
                                       size_t rows, size_t n, float *buffer) {
   size_t i = 0;
