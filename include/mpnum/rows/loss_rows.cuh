@@ -411,6 +411,8 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const Through &through,
   slope_whole_<Dy, Y> whole;
   whole.load.dy = job.dy + number * job.dy_stride;
   whole.load.y = job.y.data + number * job.y.stride;
+  row_prefetch_(place, whole.load.dy, count);
+  row_prefetch_(place, whole.load.y, count);
   whole.load.mask = job.y.mask ? job.y.mask + number * job.y.mask_stride : 0;
   whole.load.kept = whole.load.kept_y = 0;
   whole.load.count = count;

@@ -191,6 +191,7 @@ norm_slope_row_(const norm_slope_job_<Dx, Dy, Src> &job, const row_place_ &place
   norm_slope_writer_<Dx> writer;
   double sums[2];
   int is_saved = 0;
+  if (job.dx) row_prefetch_(place, job.dy + number * job.dy_stride, place.columns);
   mpnum_norm_shift_(&load.map, 1, 0);
   is_saved = norm_saved_(job, place, &load.map);
   if (__any_sync(0xffffffffu, !is_saved)) {

@@ -251,6 +251,7 @@ static __device__ __forceinline__ norm_row_<T> norm_row_of_(const norm_source_<T
   const size_t number = place.exists ? place.number : 0;
   norm_row_<T> row;
   row.load.src = from.data + number * from.stride;
+  row_prefetch_(place, row.load.src, place.columns);
   row.load.residual = from.residual ? from.residual + number * from.residual_stride : 0;
   row.load.sum = from.sum ? from.sum + number * from.sum_stride : 0;
   row.load.kept = 0;

@@ -241,6 +241,7 @@ row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Ca
   row.place = place;
   row.count = row_length_(from, place);
   row.load.src = from.data + number * from.stride;
+  row_prefetch_(place, row.load.src, row.count);
   row.load.mask = from.mask ? from.mask + number * from.mask_stride : 0;
   row.load.bias.at = 0;
   row.load.bias.type = from.bias_type;

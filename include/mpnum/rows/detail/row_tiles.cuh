@@ -153,6 +153,14 @@ static __device__ __forceinline__ row_place_ row_place_in_(const From &from) {
 static __device__ __forceinline__ bool row_is_first_(const row_place_ &place) {
   return place.exists && threadIdx.x == 0;
 }
+/* Asks for the first elements of a row whole, before loads do; of rows that share warps
+ * those are few. */
+template <class T>
+static __device__ __forceinline__ void row_prefetch_(const row_place_ &place,
+                                                     const T *row, unsigned count) {
+  if (place.lanes == 32 && row_is_first_(place))
+    mpnum_prefetch_(row, count * static_cast<size_t>(sizeof *row));
+}
 
 static __device__ __forceinline__ pair_ row_kept_pair_(const float *kept, size_t i) {
   return *reinterpret_cast<const pair_ *>(kept + i);
