@@ -93,9 +93,14 @@ SIMT_REDUCE(__reduce_or_sync, unsigned, either)
 #undef SIMT_REDUCE
 
 /* Atomics: each returns what was there before. Other threads may come in just before it,
- * so a thread that waits for another one by atomics lets it run. The words may be those
- * of a float, hence the copies. */
+ * so a thread that waits for another one by atomics lets it run; in the shuffled order it
+ * goes on as often, so that it runs ahead of others, too. The words may be those of a
+ * float, hence the copies. */
 namespace simt {
+inline void before_atomic() {
+  if (active_schedule.order != order::shuffled || the_machine().random() % 2)
+    stop(state::ready);
+}
 template <class T> T strong_atomic(T *address, T value, T (*operation)(T, T)) {
   T old;
   std::memcpy(&old, address, sizeof old);
@@ -138,7 +143,7 @@ public:
 
 #define SIMT_ATOMIC(name, T, operation)                              \
  inline SIMT_ATOMIC_RESULT(T, operation) name(T *address, T value) { \
-  simt::stop(simt::state::ready);                                    \
+  simt::before_atomic();                                             \
   return SIMT_ATOMIC_OF(T, operation);                               \
  }
 #define SIMT_ATOMICS(T)                                            \
@@ -149,7 +154,7 @@ public:
  SIMT_ATOMIC(atomicOr, T, either)                                  \
  SIMT_ATOMIC(atomicExch, T, second)                                \
  inline T atomicCAS(T *address, T expected, T value) {             \
-  simt::stop(simt::state::ready);                                  \
+  simt::before_atomic();                                           \
   T old;                                                           \
   std::memcpy(&old, address, sizeof old);                          \
   if (old == expected) std::memcpy(address, &value, sizeof value); \

@@ -337,24 +337,30 @@ void no_elements_need_no_memory(void) {
 
 /* Fewer blocks than tiles: of what one multiprocessor holds, and of any number of warps.
  */
-void the_grid_strides_over_long_arrays(void) {
-  typedef mpnum::cast_plain_<mpnum_f16, float> cast;
-  const std::size_t n = 40 * mpnum::convert_tile_<mpnum_f16, float>::elements + 11;
-  vector<float> src(n);
+template <class Dst, class Src, class Convert> void check_strides(Convert convert) {
+  typedef mpnum::cast_plain_<Dst, Src> cast;
+  const std::size_t n = 40 * mpnum::convert_tile_<Dst, Src>::elements + 11;
+  vector<Src> src(n);
   for (std::size_t i = 0; i < n; ++i)
-    src[i] = static_cast<float>(i) / 7;
+    src[i] = mpnum::element_of_(static_cast<float>(i % 1000) / 7, static_cast<Src *>(0));
   for (unsigned threads : {0u, 32u, 96u, 256u}) {
-    vector<mpnum_f16> dst(n);
+    vector<Dst> dst(n);
     const cudaError_t error = LAUNCHED(
-        threads == 0
-            ? mpnum_launch_convert(dst.data(), src.data(), n, nullptr, 1)
-            : simt::launch(mpnum_convert_kernel_<cast, mpnum_f16, float>, {3, threads},
-                           dst.data(), src.data(), n, mpnum_launch_rounding_()));
+        threads == 0 ? mpnum_launch_convert(dst.data(), src.data(), n, nullptr, 1)
+                     : simt::launch(mpnum_convert_kernel_<cast, Dst, Src>, {3, threads},
+                                    dst.data(), src.data(), n, mpnum_launch_rounding_()));
     CHECK(error == cudaSuccess, "%s", simt::last_fault().text.c_str());
-    for (std::size_t i = 0; i < n; ++i)
-      CHECK(dst[i].bits == mpnum_f32_to_f16(src[i]).bits, "%zu of %u threads", i,
+    for (std::size_t i = 0; i < n; ++i) {
+      const Dst want = convert(src[i]);
+      CHECK(std::memcmp(&dst[i], &want, sizeof want) == 0, "%zu of %u threads", i,
             threads);
+    }
   }
+}
+/* By way of shared memory down and up. */
+void the_grid_strides_over_long_arrays(void) {
+  check_strides<mpnum_f16, float>([](float x) { return mpnum_f32_to_f16(x); });
+  check_strides<float, mpnum_e4m3>([](mpnum_e4m3 x) { return mpnum_e4m3_to_f32(x); });
 }
 
 /* No block is without work, and no more than the GPU holds are launched. */

@@ -334,11 +334,15 @@ void tensors_of_one_value_are_those_of_the_host(void) {
   }
 }
 
-/* So many that hosts carry sums twice, and more than all blocks have teams. */
+/* So many that hosts carry sums twice, and more than all blocks have teams, some of which
+ * count in one histogram after the other. */
 void many_small_tensors_are_one_launch(void) {
   problem p(5);
-  for (unsigned k = 0; k < (is_small ? 70000u : 140000u); ++k)
+  const unsigned teams = 24 * MPNUM_GRAD_TEAMS_;
+  for (unsigned k = 0; k < (is_small ? 70000u : 140000u); ++k) {
     p.add(MPNUM_TYPE_F16, MPNUM_TYPE_F32, {1, 1 + k % 3, 0, 0, 0}, k % 50000 == 49999);
+    if (k % teams < 24) p.count_in(k / teams % 2, 1);
+  }
   simt::use(simt::schedules[4]);
   check_pass(p, 16, "many tensors");
 }
