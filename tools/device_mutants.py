@@ -21,6 +21,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 
 ROOT = Path(__file__).resolve().parent.parent
 SIMT = ROOT / "tests/cuda/simt"
@@ -157,12 +158,15 @@ class Program:
         """What fails with a fault, None where nothing does."""
         with subprocess.Popen([self.path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               errors="replace", env={**os.environ, "MPNUM_MUTANT": str(fault)}) as running:
-            end = time.monotonic() + 20 + 5 * self.cost
-            os.set_blocking(running.stdout.fileno(), True)
+            limit = Timer(20 + 5 * self.cost, running.kill)
+            limit.start()
             for line in running.stdout:
-                if line.startswith("not ok") or time.monotonic() > end:
+                if line.startswith("not ok"):
                     running.kill()
+                    limit.cancel()
                     return f"{self.name}, {line.strip()}"
+            limit.cancel()
+            running.wait()
         return f"{self.name}, status {running.returncode}" if running.returncode else None
 
 

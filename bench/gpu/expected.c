@@ -173,14 +173,6 @@ void gpu_expect_q4_0_back(const gpu_case *c) {
   must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
                                gpu_stored(c, c->x, MPNUM_STORED_Q4_0)));
 }
-void gpu_expect_gptq(const gpu_case *c) {
-  must(mpnum_quantize_stored(gpu_stored(c, c->out, MPNUM_STORED_GPTQ), rows_of(c, c->x)));
-}
-void gpu_expect_gptq_back(const gpu_case *c) {
-  must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
-                               gpu_stored(c, c->x, MPNUM_STORED_GPTQ)));
-}
-
 void gpu_expect_histogram(const gpu_case *c) {
   mpnum_histogram found = mpnum_histogram_empty();
   for (size_t i = 0; i < count_of(c); ++i)

@@ -96,9 +96,8 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_mx_both, gpu_expect_mxfp4, gpu_expect_mx_back, gpu_expect_nvfp4,
     gpu_expect_nvfp4_square, gpu_expect_nvfp4_sr, gpu_expect_nvfp4_back,
     gpu_expect_nvfp4_scale, gpu_expect_block, gpu_expect_block_square,
-    gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_gptq,
-    gpu_expect_gptq_back, gpu_expect_histogram, gpu_expect_lost,
-    gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16;
+    gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_histogram,
+    gpu_expect_lost, gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16;
 
 /* mpnum_grad_multiply by 1/2. */
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,

@@ -558,8 +558,9 @@ static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
 }
 
 /* Cuts a matrix into tiles of 1 << log2_vectors vectors, rows of 1 << shift, so that few
- * of those are past its end: not of 512, with which the vectors of a thread have no one
- * distance. bytes: those of the codes of a vector. False: too many for a grid. */
+ * of those are past its end: not of 512 or more but for a whole tile, with which the
+ * vectors of a thread have no one distance. bytes: those of the codes of a vector. False:
+ * too many for a grid. */
 static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
                                          mpnum_quantize_side_ *side, size_t lanes,
                                          size_t bytes, unsigned least_shift,
@@ -568,7 +569,8 @@ static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
   const size_t limit = 0x7fffffff;
   unsigned shift = log2_vectors;
   while (shift > least_shift &&
-         (shift == 9 || ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift))
+         ((shift > 8 && shift < log2_vectors) ||
+          ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift))
     --shift;
   const size_t across = ((vectors - 1) >> shift) + 1;
   const size_t down = ((job->height - 1) >> (log2_vectors - shift)) + 1;

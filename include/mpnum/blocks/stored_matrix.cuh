@@ -10,8 +10,9 @@
  * Domain and status are those of stored_matrix.h, but scales of NF4, FP4, AWQ and GPTQ
  *   are aligned for their type. T is float, mpnum_f16 or mpnum_bf16.
  * Bits: those of mpnum_quantize_stored and mpnum_dequantize_stored.
- * Inf and NaN, which the host refuses, a device sees too late: their block, or group of a
- *   row, is stored as a scale of NaN and codes of 0, and comes back as NaN.
+ * NaN: Inf and NaN, which the host refuses, a device sees too late: their block (of
+ *   NVFP4 the elements of their scale), or group of a row, is stored as a scale of NaN
+ *   and codes of 0, and comes back as NaN.
  * Speed: eight threads quantise a block, or the groups of eight rows; on the way back a
  *   thread has eight neighbours of a row. Words of AWQ hold columns, and eight threads
  *   read each of them. */

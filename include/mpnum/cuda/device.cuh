@@ -74,15 +74,18 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
 
 /* Asks memory for the whole 16 bytes among these of a row or a tile, before loads do, by
  * one instruction from sm_90 on; for one thread to call. A thread has a few loads on the
- * way, which is not enough to keep such GPUs' memory busy. Global memory. */
+ * way, which is not enough to keep such GPUs' memory busy; of two blocks of a
+ * multiprocessor 32 KiB each are, and all of them leave the L2 cache room. Global memory.
+ */
 MPNUM_DEVICE_ void mpnum_prefetch_(const void *first, size_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   const size_t before = (0 - reinterpret_cast<size_t>(first)) % 16;
-  if (bytes < before + 16) return;
+  const size_t most = bytes < 32768 ? bytes : 32768;
+  if (most < before + 16) return;
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;"
                :
                : "l"(__cvta_generic_to_global(static_cast<const char *>(first) + before)),
-                 "r"(static_cast<unsigned>((bytes - before) & ~static_cast<size_t>(15))));
+                 "r"(static_cast<unsigned>((most - before) & ~static_cast<size_t>(15))));
 #else
   (void)first, (void)bytes;
 #endif

@@ -148,7 +148,7 @@ MPNUM_HOST void mpnum_activation_look_(mpnum_activation_backward_ *self, size_t 
   const mpnum_activation_options *options = self->options;
   const float *bounded = self->x;
   mpnum_activation_inputs_(self->x, self->factor, self->src, options, row, first, n);
-  if (mpnum_bits_f32(options->limit) != 0) {
+  if (mpnum_activation_bits_(options->limit) != 0) {
     const mpnum_gate_map_ bounds = mpnum_activation_bounds_(options, 0);
     mpnum_gate_map_of_(&bounds, self->bounded, self->x, n);
     bounded = self->bounded;

@@ -75,15 +75,21 @@ MPNUM_HOST mpnum_activation_options mpnum_activation_default(void) {
   return options;
 }
 
+/* The bits of a number of the options, of -0 those of 0: where compilers may ignore signs
+ * of zeros they make either of a 0. */
+MPNUM_HOST uint32_t mpnum_activation_bits_(float number) {
+  const uint32_t bits = mpnum_bits_f32(number);
+  return bits == 0x80000000u ? 0 : bits;
+}
 /* Whether SILU has an alpha, which 0 and 1 are not. */
 MPNUM_HOST int mpnum_activation_has_alpha_(const mpnum_activation_options *options) {
-  const uint32_t alpha = mpnum_bits_f32(options->alpha);
+  const uint32_t alpha = mpnum_activation_bits_(options->alpha);
   return alpha != 0 && alpha != 0x3f800000u;
 }
 /* What bounds x, from above alone, or a factor. */
 MPNUM_HOST mpnum_gate_map_
 mpnum_activation_bounds_(const mpnum_activation_options *options, int is_factor) {
-  const uint32_t limit = mpnum_bits_f32(options->limit);
+  const uint32_t limit = mpnum_activation_bits_(options->limit);
   const uint32_t high = limit ? limit : 0x7f800000u;
   const uint32_t offset = mpnum_bits_f32(options->offset);
   mpnum_gate_map_ map;
@@ -151,7 +157,7 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
   MPNUM_ALIGNED_ float factor[MPNUM_TILE_];
   mpnum_gate_map_ bounds;
   mpnum_activation_inputs_(y, factor, src, options, row, first, n);
-  if (mpnum_bits_f32(options->limit) != 0) {
+  if (mpnum_activation_bits_(options->limit) != 0) {
     bounds = mpnum_activation_bounds_(options, 0);
     mpnum_gate_map_of_(&bounds, y, y, n);
   }
@@ -170,10 +176,10 @@ MPNUM_HOST void mpnum_activation_tile_(mpnum_activation activation, float *y,
 /* Whether an activation is known, and the numbers of the options are allowed. */
 MPNUM_HOST int mpnum_activation_is_known_(mpnum_activation activation, float limit,
                                           float alpha, float offset) {
-  const uint32_t finite = 0x7f7fffffu, alpha_bits = mpnum_bits_f32(alpha);
+  const uint32_t finite = 0x7f7fffffu, alpha_bits = mpnum_activation_bits_(alpha);
   const int is_plain = activation != MPNUM_ACTIVATION_SILU;
   return (unsigned)activation <= (unsigned)MPNUM_ACTIVATION_RELU_SQUARED &&
-         mpnum_bits_f32(limit) <= finite &&
+         mpnum_activation_bits_(limit) <= finite &&
          (alpha_bits == 0 || (alpha_bits >= 0x1f800000u && alpha_bits <= 0x5f800000u)) &&
          (mpnum_bits_f32(offset) & 0x7fffffffu) <= finite &&
          !(is_plain && alpha_bits != 0 && alpha_bits != 0x3f800000u);

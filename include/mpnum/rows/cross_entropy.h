@@ -387,7 +387,8 @@ MPNUM_HOST mpnum_status mpnum_cross_entropy_(float *loss, mpnum_matrix gradient,
  * -Inf, gives NaN; a row that is all masked gives loss +Inf and gradient 0. With label
  * smoothing a, the target counts 1 - a, and each of the k unmasked classes a / k; with a
  * = 1 the target counts 0, so that the loss is finite where the target is masked, too.
- * The gradient of masked elements is 0, whatever the row. With a reduction, loss is one
+ * With a cap (softmax_cap.h) logits of +-Inf are +-cap in all of this. The gradient of
+ * masked elements is 0, whatever the row. With a reduction, loss is one
  * float.
  * Status: as mpnum_softmax_rows; MPNUM_ERROR_ARGUMENT also for a smoothing outside 0 to
  *   1, a factor that is not finite, an unknown reduction; MPNUM_ERROR_OVERLAP also if

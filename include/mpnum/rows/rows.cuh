@@ -22,7 +22,7 @@
  * Bits: batch invariance: a row has the same ones alone and in any batch.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
  *   an error, but for what only the device can read, and for a cap, which
- *   softmax_cap.cuh takes. Without elements pointers may be anything.
+ *   softmax_cap.cuh takes, but not of a loss. Without elements pointers may be anything.
  * Speed: a row is read once where its floats fit into the shared memory that a block can
  *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
  *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
@@ -241,7 +241,6 @@ row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Ca
   row.place = place;
   row.count = row_length_(from, place);
   row.load.src = from.data + number * from.stride;
-  row_prefetch_(place, row.load.src, row.count);
   row.load.mask = from.mask ? from.mask + number * from.mask_stride : 0;
   row.load.bias.at = 0;
   row.load.bias.type = from.bias_type;
@@ -271,6 +270,7 @@ static __device__ __forceinline__ void row_look_(row_<T, Cap> &row,
                                                  unsigned count, uint32_t *scratch) {
   row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept, count};
   uint32_t bits = 0;
+  row_prefetch_(row.place, row.load.src, count);
   if (sizeof(T) < 4 && row.load.is_plain) { /* pairs of floats are 8 bytes */
     const row_vector_loader_<T, Cap> load = {row.load.src, count, row.load.cap};
     row_place_ place = row.place;
@@ -539,7 +539,7 @@ static inline bool mpnum_rows_are_apart_(const A *a, size_t a_stride, const B *b
   const size_t pitch = a_stride * sizeof(A);
   if (!a || !b || rows == 0 || a_columns == 0 || b_columns == 0) return true;
   if (pitch != 0 && pitch == b_stride * sizeof(B)) {
-    const size_t between = x > y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
+    const size_t between = x >= y ? (x - y) % pitch : pitch - 1 - (y - x - 1) % pitch;
     if (between >= b_columns * sizeof(B) && pitch - between >= a_columns * sizeof(A))
       return true;
   }

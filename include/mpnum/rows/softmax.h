@@ -112,6 +112,7 @@ MPNUM_INLINE uint64_t mpnum_head_of_(uint64_t row, uint64_t head_rows, uint64_t 
 typedef struct mpnum_softmax_cap {
   float cap;
   mpnum_row_capped_ *run_;
+  mpnum_row_capped_map_ *map_;
 } mpnum_softmax_cap;
 
 /* Begin with mpnum_softmax_default(): all zeros are refused because the scale is 0. With
@@ -206,6 +207,7 @@ MPNUM_HOST void mpnum_row_begin_(mpnum_row_ *row, mpnum_const_matrix src,
     if (!options->bias) row->scale = options->cap->cap;
     row->view.scale = options->cap->cap;
     row->view.cap = options->cap->run_;
+    row->view.capped_map = options->cap->map_;
     row->view.cap_factor = mpnum_cap_factor_(options);
     row->view.is_apart = 1;
   }
@@ -425,7 +427,7 @@ MPNUM_HOST int mpnum_is_cap_(const mpnum_softmax_options *options) {
   saved = mpnum_fenv_save_();
   factor = mpnum_cap_factor_(options);
   mpnum_fenv_restore_(saved);
-  return options->cap->run_ && mpnum_is_scale_(options->cap->cap) &&
+  return options->cap->run_ && options->cap->map_ && mpnum_is_scale_(options->cap->cap) &&
          mpnum_is_scale_(factor);
 }
 /* Finite, or -Inf. */

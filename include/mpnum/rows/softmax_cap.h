@@ -11,7 +11,8 @@
  * A row is what softmax.h says of v = tanh(x factor) with scale cap, factor being scale /
  * cap; factor and product are rounded once, tanh is mpnum_tanh_f32; with a bias of v cap
  * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows, mpnum_logsumexp_rows
- * and the three functions of cross_entropy.h take it; sinks count as they are.
+ * and the three functions of cross_entropy.h take it, on devices all but those of losses;
+ * sinks count as they are.
  * Domain: cap and scale / cap finite and above 0. An x of +-Inf becomes +-cap: -Inf masks
  *   in the bias alone.
  * Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with scale cap.
@@ -31,6 +32,7 @@ MPNUM_HOST mpnum_softmax_cap mpnum_softmax_cap_of(float cap) {
   mpnum_softmax_cap made;
   made.cap = cap;
   made.run_ = mpnum_cap_floats_;
+  made.map_ = mpnum_row_map_capped_;
   return made;
 }
 

@@ -367,6 +367,8 @@ void what_does_not_fit_launches_nothing(void) {
   check_refused(turns(view(third), view(data)), "as many columns as of turns");
   check_refused(turns(half(third), mpnum::matrix_of(data, 4, 9)), "half a turn");
   check_refused(turns(half(data), view(data)), "results where both are");
+  check_refused(turns(mpnum::matrix_of(data, 2, 2, 9), mpnum::matrix_of(data, 2, 4, 9)),
+                "results where both are, rows apart");
   check_refused(turns(half(data + 31), view(data)), "results on the end of both");
   check_refused(back(third, fourth, data, other), "the factor's gradient apart");
   check_refused(back(third, none, third + 31, other), "gradients on dy");

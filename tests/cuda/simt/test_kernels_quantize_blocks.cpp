@@ -371,40 +371,49 @@ void deepseek_gives_the_hosts_bytes(void) {
 #endif
 }
 
-/* Back, of each size and by row and column. launch(dst, from, S of the tensor, what). */
+/* Back, by row and column. launch(dst, from, S of the tensor, what). */
+template <class T, class Launch>
+void check_size_back(const mpnum_blockscale_format &format, std::size_t rows,
+                     std::size_t columns, std::size_t stride, unsigned seed,
+                     Launch launch) {
+  const matrix<float> src(rows, columns, 0, seed);
+  const bool has_two_levels = format.rule == mpnum_blockscale_nvfp4_1x16().rule;
+  const bool can_be_swizzled = format.rule != mpnum_blockscale_fp8_1x128().rule;
+  manner how;
+  how.scale = has_two_levels ? (seed % 2 ? 3.0f : 1e-3f) : 1;
+  how.is_swizzled = can_be_swizzled ? seed % 2 : 0;
+  how.extra = seed % 3;
+  how.codes_at = seed % 2;
+  const float &scale = placed(how.scale);
+  for (int what : {ROWS, COLUMNS}) {
+    const mpnum_blockscale_format lying = what == COLUMNS ? turned(format) : format;
+    stored codes(lying, rows, columns, how.is_swizzled, how.codes_at, how.extra);
+    quantize_on_host(lying, codes, src, how);
+    stored given = codes;
+    vector<T> want(rows * stride + 4), got(want.size());
+    std::memset(static_cast<void *>(want.data()), guard, want.size() * sizeof(T));
+    std::memset(static_cast<void *>(got.data()), guard, got.size() * sizeof(T));
+    mpnum_matrix to =
+        mpnum_matrix_of(mpnum::type_of<T>::value, want.data(), rows, columns);
+    to.stride = stride;
+    must(mpnum_dequantize_blocks(&lying, to, codes.view(how.scale)));
+    const mpnum_blockscaled from = given.view();
+    CHECK_LAUNCH(
+        launch(mpnum::matrix_of(got.data(), rows, columns, stride), &from, &scale, what));
+    CHECK(std::memcmp(want.data(), got.data(), want.size() * sizeof(T)) == 0,
+          "%zu x %zu, stride %zu, what %d", rows, columns, stride, what);
+  }
+}
+/* Of each size, and of rows wider than a tile of floats or as wide, all aligned. */
 template <class T, class Launch>
 void check_back(const mpnum_blockscale_format &format, unsigned seed, Launch launch) {
+  const std::size_t wide[][3] = {{2, 11008, 11008}, {3, 12288, 12288}, {2, 4096, 8192}};
   for (const auto &size : sizes) {
-    const std::size_t rows = size[0], columns = size[1], stride = columns + seed % 4;
-    const matrix<float> src(rows, columns, 0, seed);
-    const bool has_two_levels = format.rule == mpnum_blockscale_nvfp4_1x16().rule;
-    const bool can_be_swizzled = format.rule != mpnum_blockscale_fp8_1x128().rule;
-    manner how;
-    how.scale = has_two_levels ? (seed % 2 ? 3.0f : 1e-3f) : 1;
-    how.is_swizzled = can_be_swizzled ? seed % 2 : 0;
-    how.extra = seed % 3;
-    how.codes_at = seed % 2;
-    const float &scale = placed(how.scale);
-    for (int what : {ROWS, COLUMNS}) {
-      const mpnum_blockscale_format lying = what == COLUMNS ? turned(format) : format;
-      stored codes(lying, rows, columns, how.is_swizzled, how.codes_at, how.extra);
-      quantize_on_host(lying, codes, src, how);
-      stored given = codes;
-      vector<T> want(rows * stride + 4), got(want.size());
-      std::memset(static_cast<void *>(want.data()), guard, want.size() * sizeof(T));
-      std::memset(static_cast<void *>(got.data()), guard, got.size() * sizeof(T));
-      mpnum_matrix to =
-          mpnum_matrix_of(mpnum::type_of<T>::value, want.data(), rows, columns);
-      to.stride = stride;
-      must(mpnum_dequantize_blocks(&lying, to, codes.view(how.scale)));
-      const mpnum_blockscaled from = given.view();
-      CHECK_LAUNCH(launch(mpnum::matrix_of(got.data(), rows, columns, stride), &from,
-                          &scale, what));
-      CHECK(std::memcmp(want.data(), got.data(), want.size() * sizeof(T)) == 0,
-            "%zu x %zu, what %d", rows, columns, what);
-    }
+    check_size_back<T>(format, size[0], size[1], size[1] + seed % 4, seed, launch);
     ++seed;
   }
+  for (const auto &size : wide)
+    check_size_back<T>(format, size[0], size[1], size[2], 12, launch);
 }
 template <class Code, class T> void mx_back(unsigned seed) {
   check_back<T>(mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_EVEN),
@@ -515,7 +524,6 @@ void quotients_of_scales_are_those_of_division(void) {
   CHECK(wrong == 0, "%u quotients differ", wrong);
 }
 
-/* Nothing is launched: a launch would give another error. */
 /* Inf and NaN, which the host refuses: NaN in their block, the host's bytes elsewhere. */
 void stored_blocks_with_nan_come_back_as_nan(void) {
   constexpr std::size_t rows = 16, columns = 128, count = rows * columns;
@@ -556,6 +564,7 @@ void stored_blocks_with_nan_come_back_as_nan(void) {
       CHECK(memory[k][bytes[k]] == guard, "part %d of layout %d ends", k, layout);
   }
 }
+/* Nothing is launched: a launch would give another error. */
 void what_is_wrong_is_refused(void) {
   const matrix<float> src(40, 70, 0, 1);
   const mpnum_blockscale_format format =

@@ -166,7 +166,7 @@ public:
     show(one);
   }
 
- private:
+private:
   void show(const reduction &one) { /* to the block itself */
     one.apply(one.at.memory, one.value);
     one.apply(one.at.seen, one.value);

@@ -153,8 +153,8 @@ static __device__ __forceinline__ row_place_ row_place_in_(const From &from) {
 static __device__ __forceinline__ bool row_is_first_(const row_place_ &place) {
   return place.exists && threadIdx.x == 0;
 }
-/* Asks for the first elements of a row whole, before loads do; of rows that share warps
- * those are few. */
+/* Asks for the first elements of a row at once, before loads do; rows that share warps
+ * have few. */
 template <class T>
 static __device__ __forceinline__ void row_prefetch_(const row_place_ &place,
                                                      const T *row, unsigned count) {

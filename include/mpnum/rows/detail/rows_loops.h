@@ -64,6 +64,14 @@ MPNUM_HOST_ONCE_ void mpnum_row_set_(const mpnum_row_type_ *type, uint8_t *dst, 
 /* tanh(x factor) of each float; or where gradients is not NULL, of each of these its
  * product with the derivative there. */
 typedef void mpnum_row_capped_(float *x, const float *gradients, size_t n, float factor);
+/* mpnum_row_map_of_, of gradients of losses. */
+struct mpnum_row_steps_;
+struct mpnum_row_map_;
+struct mpnum_row_view_;
+typedef void mpnum_row_capped_map_(const struct mpnum_row_steps_ *steps,
+                                   const struct mpnum_row_map_ *map,
+                                   const mpnum_row_type_ *type, uint8_t *dst,
+                                   const struct mpnum_row_view_ *row, size_t n);
 /* A row as loops read it: what is masked is -Inf. */
 typedef struct mpnum_row_view_ {
   mpnum_row_type_ type;
@@ -77,6 +85,7 @@ typedef struct mpnum_row_view_ {
   mpnum_row_type_ bias_type;
   float scale, slope;
   mpnum_row_capped_ *cap; /* NULL, or makes tanh(x cap_factor) of x; is_apart then */
+  mpnum_row_capped_map_ *capped_map; /* where there is a cap */
   float cap_factor;
   int is_plain; /* floats as they are */
   int is_apart; /* tiles of it become floats, elements or biases, before loops see them */
@@ -92,6 +101,7 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   view->bias_type.is_foreign = view->type.is_foreign;
   view->scale = view->slope = 1;
   view->cap = 0;
+  view->capped_map = 0;
   view->cap_factor = 0;
   view->is_plain = 0;
   view->biases = 0;
@@ -367,36 +377,11 @@ MPNUM_HOST void mpnum_row_map_bytes_(const mpnum_row_steps_ *steps,
     if (map.shares) map.shares += count;
   }
 }
-/* Gradients of losses of a capped row, as floats, times the derivative of v; what is
- * masked may hold anything. */
-MPNUM_HOST_COLD_ void mpnum_row_map_capped_(const mpnum_row_steps_ *steps,
-                                            const mpnum_row_map_ *chosen,
-                                            const mpnum_row_type_ *type, uint8_t *dst,
-                                            const mpnum_row_view_ *row, size_t n) {
-  MPNUM_ALIGNED_ float buffer[MPNUM_PARTS_], results[MPNUM_TILE_], x[MPNUM_TILE_];
-  mpnum_row_map_ map = *chosen;
-  mpnum_row_type_ f32_type;
-  mpnum_row_view_ part;
-  size_t i = 0, k = 0, count = 0;
-  mpnum_row_type_of_(&f32_type, MPNUM_TYPE_F32);
-  map.adds = 0;
-  for (; i < n; i += count) {
-    count = mpnum_tile_size_(n, i);
-    mpnum_row_part_(&part, row, i, count, buffer);
-    (*steps->map)(&map, &f32_type, (uint8_t *)results, &part, count);
-    mpnum_floats_from_(row->type.type, x, row->src + i * row->type.size, count);
-    for (k = 0; row->mask && k < count; ++k)
-      if (!row->mask[i + k]) x[k] = 0;
-    (*row->cap)(x, results, count, row->cap_factor);
-    mpnum_row_put_bytes_(type->type, dst + i * type->size, x, count, chosen->adds);
-    if (map.shares) map.shares += count;
-  }
-}
 MPNUM_HOST void mpnum_row_map_of_(const mpnum_row_steps_ *steps,
                                   const mpnum_row_map_ *map, const mpnum_row_type_ *type,
                                   uint8_t *dst, const mpnum_row_view_ *row, size_t n) {
   if (row->cap && (map->kind == MPNUM_MAP_GRADIENT_ || map->kind == MPNUM_MAP_SHARES_)) {
-    mpnum_row_map_capped_(steps, map, type, dst, row, n);
+    (*row->capped_map)(steps, map, type, dst, row, n);
   } else if (row->is_apart || type->is_foreign) {
     mpnum_row_map_bytes_(steps, map, type, dst, row, n);
   } else {
