@@ -391,7 +391,7 @@ static mpnum_status run(mpnum_type to, float *a, float *b, const float *of_dy,
 static void what_is_refused(void) {
   const mpnum_type f32 = MPNUM_TYPE_F32;
   const mpnum_const_matrix of_up = mpnum_const_matrix_of(f32, up, 1, 8);
-  const float limits[] = {-1, INF, A_NAN, -0.0f};
+  const float limits[] = {-1, INF, A_NAN};
   options = mpnum_activation_default();
   REFUSED(MPNUM_ERROR_SHAPE, run(f32, to_x, to_up, dy, x, 8)); /* there is no factor */
   options.factor = of_up;
@@ -425,7 +425,7 @@ static void what_is_refused(void) {
   options.adds = 2;
   REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
   options.adds = 0;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 3; ++k) {
     options.limit = limits[k];
     REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
     options.limit = 0;
@@ -433,7 +433,7 @@ static void what_is_refused(void) {
     REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
     options.alpha = 0;
     options.offset = limits[k];
-    if (k % 3) REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
+    if (k) REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
     options.offset = 0;
   }
   options.alpha = 2; /* of SILU alone, and of no function of the caller */
@@ -444,6 +444,18 @@ static void what_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT, run(f32, to_x, to_up, dy, x, 8));
   options = mpnum_activation_default();
   CHECK(run(f32, NULL, NULL, NULL, NULL, 0) == MPNUM_OK, "no elements");
+}
+/* Which a compiler makes of 0 that may ignore signs of zeros. */
+static void minus_zero_in_options_is_zero(void) {
+  float usual[2][8];
+  options = mpnum_activation_default();
+  options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, 1, 8);
+  must(run(MPNUM_TYPE_F32, usual[0], usual[1], dy, x, 8));
+  options.limit = options.alpha = options.offset = mpnum_from_bits_f32(0x80000000u);
+  must(run(MPNUM_TYPE_F32, to_x, to_up, dy, x, 8));
+  CHECK(memcmp(to_x, usual[0], sizeof usual[0]) == 0 &&
+            memcmp(to_up, usual[1], sizeof usual[1]) == 0,
+        "gradients");
 }
 static mpnum_status run_turns(float *to, size_t columns, float *b, const float *of_dy,
                               const float *of_x) {
@@ -549,6 +561,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(gate_and_up_by_turns);
   RUN_FOR_EACH_ISA(codes_by_turns);
   TAP_RUN(what_is_refused);
+  TAP_RUN(minus_zero_in_options_is_zero);
   TAP_RUN(turns_that_do_not_fit_are_refused);
   TAP_RUN(a_bias_lies_anywhere);
   TAP_RUN(functions_give_the_value);
