@@ -199,4 +199,3 @@ def run(folder, wanted):
             is_met = any(fault in one.met for one in made)
             print(f"{faults.names[fault]}: {'LIVES' if is_met else 'no program comes there'}")
     print(f"{sum(map(bool, found.values()))} of {len(found)} faults are seen")
-    return found, faults

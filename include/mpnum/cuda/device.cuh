@@ -74,9 +74,9 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
 
 /* Asks memory for the whole 16 bytes among these of a row or a tile, before loads do, by
  * one instruction from sm_90 on; for one thread to call. A thread has a few loads on the
- * way, which is not enough to keep such GPUs' memory busy; of two blocks of a
- * multiprocessor 32 KiB each are, and all of them leave the L2 cache room. Global memory.
- */
+ * way, which is not enough to keep such GPUs' memory busy. At most 32 KiB: two such
+ * blocks a multiprocessor are enough, and the L2 cache holds what all of them ask for.
+ * Global memory. */
 MPNUM_DEVICE_ void mpnum_prefetch_(const void *first, size_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   const size_t before = (0 - reinterpret_cast<size_t>(first)) % 16;

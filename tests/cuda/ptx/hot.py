@@ -19,7 +19,7 @@ TARGET = {"sass": re.compile(r"`\((\.L_x_\d+)\)"), "ptx": re.compile(r"(\$L__BB\
 WIDE_ACCESS = {"sass": re.compile(r"(LDG|STG)\S*\.(128|256)\b"),
                "ptx": re.compile(r"(ld|st)\.global(?:\.\w+)*?\.v(2|4|8)\.[a-z](32|64)\b")}
 
-ACCESS = {"sass": re.compile(r"(LDG|STG)(?:\.E|\.EF|\.ENL2|\.CONSTANT|\.STRONG\S*)*(?:\.(U8|S8|U16|S16|64|128|256))?"),
+ACCESS = {"sass": re.compile(r"(LDG|STG)(?:\.ENL2|\.EF|\.E|\.CONSTANT|\.STRONG\S*)*(?:\.(U8|S8|U16|S16|64|128|256))?"),
           "ptx": re.compile(r"(ld|st)\.global(?:\.nc)?(?:\.v(2|4|8))?\.[a-z](8|16|32|64)\b")}
 
 

@@ -10,6 +10,8 @@ elsewhere, at the rate of issue."""
 import re
 from collections import Counter
 
+from ptx import hot
+
 INTEGER = {
     "sass": re.compile(r"(LOP3|PLOP3|SHF|SHL|SHR|IADD3?|VIADD\w*|VI?H?MNMX\w*|IMNMX|FMNMX3?|HMNMX2|ISETP|FSETP|HSETP2|SEL|FSEL|LEA|PRMT"
                        r"|F2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b"),
@@ -22,7 +24,6 @@ SPECIAL = {
 FREE = re.compile(r"(mov|cvta|ld\.param|bar\.warp|cvt\.[us]\d+\.[us]\d+)\b")
 REGISTER = re.compile(r"\bR(\d+)\b")
 LOAD = re.compile(r"LDG\S*\s+R(\d+),(?:\s+R(\d+),)?")  # of 32 bytes to two places
-LOADED = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 
 
 def of_opcodes(opcodes, dialect):
@@ -41,11 +42,6 @@ def of_path(path, dialect):
     return of_opcodes(Counter(one.opcode for one in path), dialect)
 
 
-def loaded_bytes(text):
-    size = re.search(r"\.(U8|S8|U16|S16|64|128|256)\b", text.split()[0])
-    return LOADED[size[1]] if size else 4
-
-
 def bytes_in_flight(instructions):
     """Of SASS: the most that one thread has asked for before it needs some of it. A label ends a run, as another way there may
     have used it."""
@@ -62,6 +58,6 @@ def bytes_in_flight(instructions):
             waiting = {}
         if load:
             places = [int(place) for place in load.groups() if place]
-            waiting.update({place: loaded_bytes(one.text) // len(places) for place in places})
+            waiting.update({place: hot.moved_bytes(one, "sass") // len(places) for place in places})
             most = max(most, sum(waiting.values()))
     return most

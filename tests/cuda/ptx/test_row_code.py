@@ -296,16 +296,16 @@ class Code:
                 numbers = [round(each, 2), round(beside)]
             elif name in OPTIMIZERS:
                 numbers = [round((self.optimizer(name, 2) - self.optimizer(name, 1)) / OPTIMIZER_TILE, 2), "-"]
-                report, = [found for kernel, found in self.reports.items() if "optimizer_kernel" in kernel]
+                report = self.reports[self.kernel(name)]
             else:
                 numbers = [round((self.gradients(name, 2) - self.gradients(name, 1)) / TILE, 2), "-"]
-                report, = [found for kernel, found in self.reports.items() if "grad_pass_kernel" in kernel]
+                report = self.reports[self.kernel(name)]
             self.cells[name] = "/".join(one if isinstance(one, str) else f"{one:g}" for one in [*numbers, *report])
         return self.cells[name]
 
 
 def source_bytes(name):
-    return {"f32": 4, "f16": 2, "bf16": 2}[re.search(r"_(b?f\d+)", name)[1]]
+    return SIZES[re.search(r"_(b?f\d+)", name)[1].upper()]
 
 
 def is_fma(instruction, _dialect):
