@@ -8,6 +8,7 @@
 #include <mpnum/array/amax_history.h>
 
 #include <float.h>
+#include <stddef.h>
 #include <string.h>
 
 static const uint32_t inf = 0x7f800000u, a_nan = 0x7fffffffu;
@@ -291,11 +292,15 @@ static void bad_histories_are_refused(void) {
         "current scaling has none");
   CHECK(memcmp(&history, &before, sizeof before) == 0 && ring[0] == 9, "written");
 }
-/* A checksum or memcmp compares the copies of two ranks. */
+/* A checksum or memcmp compares the copies of two ranks; cuBLASLt reads scales at
+ * multiples of 16 bytes. */
 static void histories_have_no_padding(void) {
-  CHECK(sizeof(mpnum_amax_history) == 8 * sizeof(float) + 3 * sizeof(uint64_t) &&
+  CHECK(sizeof(mpnum_amax_history) == 8 * sizeof(float) + 4 * sizeof(uint64_t) &&
             sizeof(mpnum_fp8_recipe) == 8 * sizeof(float),
         "%d, %d", (int)sizeof(mpnum_amax_history), (int)sizeof(mpnum_fp8_recipe));
+  CHECK(sizeof(mpnum_amax_history) % 16 == 0 &&
+            offsetof(mpnum_amax_history, scale_inv) == 16,
+        "scale_inv at %d", (int)offsetof(mpnum_amax_history, scale_inv));
 }
 
 int main(void) {

@@ -175,16 +175,18 @@ mpnum_fp8_recipe_validate(const mpnum_fp8_recipe *recipe, const char **field) {
 
 /* Delayed scaling of one tensor: its current scale and what leads to the next one. Its
  * last amaxes are a ring of `length` floats in the caller's memory, which each call
- * names. */
+ * names. In an array of these that begins at a multiple of 16 bytes each scale_inv is at
+ * one, where cuBLASLt 13 wants the scales that it reads. */
 typedef struct mpnum_amax_history {
   mpnum_scale_options options;
+  float scale, scale_inv;
   float max;         /* the largest value of the format */
   int32_t algorithm; /* enum mpnum_amax_algorithm */
   uint32_t length;
-  float scale, scale_inv;
   uint64_t pushed;    /* amaxes that entered the ring, each replacing the oldest */
   uint64_t zeros;     /* amaxes that did not because they were 0 */
   uint64_t nonfinite; /* amaxes that did not because they were Inf or NaN */
+  uint64_t reserved;  /* 0 */
 } mpnum_amax_history;
 
 /* Makes a new history; amaxes has room for `room` floats, of which it takes
@@ -209,7 +211,7 @@ mpnum_amax_history_init(mpnum_amax_history *history, float *amaxes, uint64_t roo
   history->length = recipe->history_length;
   history->scale = recipe->options.fallback;
   history->scale_inv = mpnum_scale_inv(history->scale);
-  history->pushed = history->zeros = history->nonfinite = 0;
+  history->pushed = history->zeros = history->nonfinite = history->reserved = 0;
   for (; i < history->length; ++i)
     amaxes[i] = 0.0f;
   return MPNUM_OK;

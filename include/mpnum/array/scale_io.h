@@ -129,7 +129,7 @@ MPNUM_MATH_ int mpnum_amaxes_are_sound_(const mpnum_amax_history *history,
 MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status
 mpnum_amax_history_save(uint8_t *bytes, uint64_t size, const mpnum_amax_history *history,
                         const float *amaxes) {
-  mpnum_amax_history copy = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_amax_history copy = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   mpnum_stored_ out = {bytes, 0};
   uint32_t i = 0;
   if (!bytes || !history || !amaxes) return MPNUM_ERROR_NULL;
@@ -152,7 +152,7 @@ mpnum_amax_history_load(mpnum_amax_history *history, float *amaxes, uint64_t roo
                         const uint8_t *bytes, uint64_t size) {
   uint8_t copy[64] = {0};
   mpnum_stored_ in = {copy, 1};
-  mpnum_amax_history loaded = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
+  mpnum_amax_history loaded = {{0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   uint32_t crc = 0, version = 0, i = 0;
   if (!history || !amaxes || !bytes) return MPNUM_ERROR_NULL;
   if (size < mpnum_amax_history_bytes(1)) return MPNUM_ERROR_CORRUPT;

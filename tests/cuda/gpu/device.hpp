@@ -75,6 +75,8 @@ inline fault last_fault() { return {cudaGetErrorString(cudaGetLastError())}; }
 static cudaError_t launch_error = cudaSuccess;
 [[maybe_unused]] static int failing_launch = 0;
 static int launches = 0;
+/* Of no effect: a GPU has the shared memory that it has. */
+[[maybe_unused]] static std::size_t shared_optin = 0;
 
 inline int count_multiprocessors() {
   int device = 0, count = 0;

@@ -20,11 +20,15 @@
 #include <vector>
 
 struct mpnum_grad_tensor;
+struct mpnum_optimizer_tensor;
 
 namespace gpu {
 
 template <class T> struct holds_pointers { static constexpr bool value = false; };
 template <> struct holds_pointers<mpnum_grad_tensor> {
+  static constexpr bool value = true;
+};
+template <> struct holds_pointers<mpnum_optimizer_tensor> {
   static constexpr bool value = true;
 };
 

@@ -39,7 +39,7 @@ GET mpnum_scale_options get_options(uint64_t how, uint64_t fallback) {
 FLOAT = "mpnum_from_bits_f32((uint32_t)in[{}])".format
 STEPS = 6
 TRACE = f"""\
-    mpnum_amax_history history = {{{{0, 0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0}};
+    mpnum_amax_history history = {{{{0, 0, 0}}, 0, 0, 0, 0, 0, 0, 0, 0, 0}};
     mpnum_fp8_recipe recipe = mpnum_fp8_recipe_delayed();
     float ring[4];
     int i = 0;

@@ -135,9 +135,11 @@ MPNUM_INLINE uint32_t mpnum_cvt_bf16_(float x, mpnum_rounding rounding,
 #endif
 
 #if MPNUM_HAS_HW_BF16_F64_
+/* The instruction keeps the upper bits of a NaN (seen on an H100). */
 MPNUM_INLINE uint32_t mpnum_cvt_f64_to_bf16_(double x, mpnum_overflow overflow) {
   unsigned short code = 0;
   asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(code) : "d"(x));
+  if ((mpnum_bits_f64(x) << 1) > UINT64_C(0xffe0000000000000)) return 0x7fffu;
   return mpnum_cvt_overflow_(code, 0x7f80u, 0x7fffu, overflow);
 }
 #endif
