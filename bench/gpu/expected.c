@@ -7,7 +7,11 @@
 #include "../core/message.h"
 
 #include <mpnum/blocks/stored_matrix.h>
+#include <mpnum/rows/activation_backward.h>
+#include <mpnum/rows/activation_rows.h>
+#include <mpnum/rows/dropout.h>
 #include <mpnum/training/health.h>
+#include <mpnum/training/optimizer.h>
 #include <mpnum/mpnum.h>
 
 #include <string.h>
@@ -84,6 +88,47 @@ void gpu_expect_layer_norm_backward(const gpu_case *c) {
 }
 void gpu_expect_rms_norm_backward(const gpu_case *c) {
   normalize_backward(c, MPNUM_NORM_RMS);
+}
+
+static void activate(const gpu_case *c, mpnum_activation activation, int is_gated) {
+  mpnum_activation_options options = mpnum_activation_default();
+  if (is_gated) options.factor = rows_of(c, c->y);
+  must(mpnum_activation_rows(activation, out_of(c, c->type), rows_of(c, c->x), &options));
+}
+void gpu_expect_silu(const gpu_case *c) { activate(c, MPNUM_ACTIVATION_SILU, 0); }
+void gpu_expect_gelu_tanh(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_GELU_TANH, 0);
+}
+void gpu_expect_swiglu(const gpu_case *c) { activate(c, MPNUM_ACTIVATION_SILU, 1); }
+void gpu_expect_swiglu_codes(const gpu_case *c) {
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_quantize_losses losses;
+  memset(&losses, 0, sizeof losses);
+  options.factor = rows_of(c, c->y);
+  must(mpnum_activation_quantize_rows(MPNUM_ACTIVATION_SILU, out_of(c, MPNUM_TYPE_E4M3),
+                                      rows_of(c, c->x), &options, c->side[GPU_SCALE],
+                                      &losses));
+  c->side[GPU_AMAX] = losses.amax;
+}
+static void activate_backward(const gpu_case *c, mpnum_activation activation,
+                              int is_gated) {
+  mpnum_activation_options options = mpnum_activation_default();
+  uint16_t *const second = (uint16_t *)c->out + count_of(c);
+  const mpnum_matrix other =
+      mpnum_matrix_of(c->type, is_gated ? second : NULL, c->rows, c->columns);
+  if (is_gated) options.factor = rows_of(c, c->y);
+  must(mpnum_activation_backward_rows(activation, out_of(c, c->type), other,
+                                      rows_of(c, c->y), rows_of(c, c->x), &options));
+}
+void gpu_expect_gelu_tanh_backward(const gpu_case *c) {
+  activate_backward(c, MPNUM_ACTIVATION_GELU_TANH, 0);
+}
+void gpu_expect_swiglu_backward(const gpu_case *c) {
+  activate_backward(c, MPNUM_ACTIVATION_SILU, 1);
+}
+void gpu_expect_dropout(const gpu_case *c) {
+  must(mpnum_dropout_rows(out_of(c, c->type), rows_of(c, c->x), GPU_KEEP,
+                          GPU_STOCHASTIC_SEED, 0));
 }
 
 static void quantize(const gpu_case *c, float scale) {
@@ -192,6 +237,11 @@ void gpu_expect_stochastic_e4m3(const gpu_case *c) {
 void gpu_expect_stochastic_bf16(const gpu_case *c) {
   mpnum_f32_to_bf16_sr_sat_array((mpnum_bf16 *)c->out, (const float *)c->x, count_of(c),
                                  GPU_STOCHASTIC_SEED, 0);
+}
+
+void gpu_expect_step(const mpnum_optimizer *optimizer,
+                     const mpnum_optimizer_tensor *tensor) {
+  must(mpnum_optimizer_step(optimizer, tensor, 1, 1, 1.0f, MPNUM_GRAD_APPLY));
 }
 
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,

@@ -28,7 +28,7 @@ enum {
   GPU_BATCH = 8,
   GPU_STEP_SHAPES = 8, /* that can be asked for */
   GPU_STEPS = 8 * GPU_STEP_SHAPES,
-  GPU_KERNELS = 80,    /* room for rows of launchers */
+  GPU_KERNELS = 96,    /* room for rows of launchers */
   GPU_SWEEP_SIZES = 8, /* that can be asked for */
   GPU_SWEEP = 5 * GPU_SWEEP_SIZES,
   GPU_NOTES = 16,

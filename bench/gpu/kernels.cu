@@ -246,7 +246,8 @@ bool gpu_time_kernel(gpu_run *run, const gpu_arrays *arrays, gpu_contender self,
 /* Row `index` of all tables, or null. */
 static const gpu_kernel_row *table_row(unsigned index) {
   const gpu_kernel_table tables[] = {gpu_scaled_kernels(), gpu_block_kernels(),
-                                     gpu_softmax_kernels(), gpu_norm_kernels()};
+                                     gpu_softmax_kernels(), gpu_norm_kernels(),
+                                     gpu_activation_kernels()};
   for (const gpu_kernel_table &table : tables) {
     if (index < table.count) return &table.rows[index];
     index -= table.count;
@@ -259,10 +260,21 @@ static unsigned table_rows() {
     ++count;
   return count;
 }
+/* Those that are no rows of tables come behind them. */
+static bool name_list(unsigned index, char *name, size_t size) {
+  return index < gpu_grad_rows()
+             ? gpu_grad_name(index, name, size)
+             : gpu_optimizer_name(index - gpu_grad_rows(), name, size);
+}
+static bool measure_list(gpu_run *run, unsigned index, gpu_kernel *made) {
+  return index < gpu_grad_rows()
+             ? gpu_measure_grad_kernel(run, index, made)
+             : gpu_measure_optimizer(run, index - gpu_grad_rows(), made);
+}
 
 bool gpu_kernel_name(unsigned index, char *name, size_t size) {
   const gpu_kernel_row *row = table_row(index);
-  if (!row) return gpu_grad_name(index - table_rows(), name, size);
+  if (!row) return name_list(index - table_rows(), name, size);
   snprintf(name, size, row->layout == GPU_ROWS ? "%s x %zu" : "%s", row->name,
            row->columns);
   return true;
@@ -274,7 +286,7 @@ gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index) {
   gpu_kernel_name(index, made->name, sizeof made->name);
   gpu_row_alone(run, made, [&] {
     return row ? measure_row(run, row, made)
-               : gpu_measure_grad_kernel(run, index - table_rows(), made);
+               : measure_list(run, index - table_rows(), made);
   });
   return made;
 }

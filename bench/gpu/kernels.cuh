@@ -33,11 +33,16 @@ gpu_kernel_table gpu_softmax_kernels();
 gpu_kernel_table gpu_norm_kernels();
 gpu_kernel_table gpu_scaled_kernels();
 gpu_kernel_table gpu_block_kernels();
+gpu_kernel_table gpu_activation_kernels();
 
 /* Gradients and scalers, which are lists and structs. A row by its number, from 0; false
  * past the last. */
 bool gpu_grad_name(unsigned index, char *name, size_t size);
 bool gpu_measure_grad_kernel(gpu_run *run, unsigned index, gpu_kernel *made);
+unsigned gpu_grad_rows();
+/* The same of steps of an optimizer. */
+bool gpu_optimizer_name(unsigned index, char *name, size_t size);
+bool gpu_measure_optimizer(gpu_run *run, unsigned index, gpu_kernel *made);
 /* Every row of launchers, by number. */
 bool gpu_kernel_name(unsigned index, char *name, size_t size);
 gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index);

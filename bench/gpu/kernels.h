@@ -13,6 +13,7 @@
 #include <mpnum/blocks/stored_layout.h>
 #include <mpnum/rows/cross_entropy.h>
 #include <mpnum/training/grad_tensor.h>
+#include <mpnum/training/optimizer_tensor.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,7 @@ static inline mpnum_cross_entropy_options gpu_smoothing(void) {
   return made;
 }
 enum { GPU_STOCHASTIC_SEED = 5 };
+#define GPU_KEEP 0.875f /* of dropout */
 
 /* The host's results, into out and side. */
 typedef void gpu_expect(const gpu_case *c);
@@ -97,7 +99,13 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_nvfp4_square, gpu_expect_nvfp4_sr, gpu_expect_nvfp4_back,
     gpu_expect_nvfp4_scale, gpu_expect_block, gpu_expect_block_square,
     gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_histogram,
-    gpu_expect_lost, gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16;
+    gpu_expect_lost, gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16,
+    gpu_expect_silu, gpu_expect_gelu_tanh, gpu_expect_swiglu, gpu_expect_swiglu_codes,
+    gpu_expect_gelu_tanh_backward, gpu_expect_swiglu_backward, gpu_expect_dropout;
+
+/* mpnum_optimizer_step of one tensor, the first step. */
+void gpu_expect_step(const mpnum_optimizer *optimizer,
+                     const mpnum_optimizer_tensor *tensor);
 
 /* mpnum_grad_multiply by 1/2. */
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,

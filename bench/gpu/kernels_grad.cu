@@ -233,9 +233,11 @@ const unsigned latency_count = sizeof latencies / sizeof *latencies;
 
 } // namespace
 
+unsigned gpu_grad_rows() { return grad_row_count + latency_count; }
+
 /* A plan holds fewer tensors where the arrays are small. */
 bool gpu_grad_name(unsigned index, char *name, size_t size) {
-  if (index >= grad_row_count + latency_count) return false;
+  if (index >= gpu_grad_rows()) return false;
   if (index < grad_row_count)
     snprintf(name, size, "%s, %zu of %zu KiB", grad_rows[index].what,
              grad_rows[index].count, grad_rows[index].bytes >> 10);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher of optimizer.cuh: steps of AdamW over a list of tensors. */
+#include <stdio.h>
+
+#include <mpnum/training/optimizer.cuh>
+
+#include "kernels.cuh"
+
+#include "fill.cuh"
+#include "../core/message.h"
+
+namespace {
+
+const uint64_t seed = 3, other_seed = 4;
+
+struct optimizer_row {
+  const char *name;
+  mpnum_type gradient, parameter, moment;
+  bool has_copy; /* of bf16 */
+  double bytes;  /* moved for an element: each array but gradients and copies twice */
+};
+const optimizer_row rows[] = {
+    {"optimizer_step adamw f32", MPNUM_TYPE_F32, MPNUM_TYPE_F32, MPNUM_TYPE_F32, false,
+     4 + 8 + 16},
+    {"optimizer_step adamw f32, bf16 gradient and copy", MPNUM_TYPE_BF16, MPNUM_TYPE_F32,
+     MPNUM_TYPE_F32, true, 2 + 8 + 16 + 2},
+    {"optimizer_step adamw bf16, stochastic, bf16 moments", MPNUM_TYPE_BF16,
+     MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, false, 2 + 4 + 8},
+    {"optimizer_step adamw bf16, stochastic, 8-bit moments", MPNUM_TYPE_BF16,
+     MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, false, 2 + 4 + 4}};
+const unsigned row_count = sizeof rows / sizeof *rows;
+
+size_t size_of(mpnum_type type) {
+  return type == MPNUM_TYPE_F32 ? 4 : type == MPNUM_TYPE_E4M3 ? 1 : 2;
+}
+
+/* `count` tensors of `each` elements; the arrays of a kind lie one behind the other. */
+struct arrays_of {
+  gpu_buffer gradient, parameter, moment1, moment2, scales1, scales2, copy;
+
+  bool make(gpu_run *run, const optimizer_row *row, size_t n) {
+    const size_t moment = size_of(row->moment) * n;
+    const size_t scales = n / MPNUM_OPTIMIZER_BLOCK + 1;
+    return run->done(gradient.make(4 * n), "memory") &&
+           run->done(parameter.make(4 * n), "memory") &&
+           run->done(moment1.make(moment), "memory") &&
+           run->done(moment2.make(moment), "memory") &&
+           run->done(scales1.make(scales), "memory") &&
+           run->done(scales2.make(scales), "memory") &&
+           run->done(copy.make(2 * n), "memory") &&
+           run->done(fill(row, n, moment, scales), "filling arrays");
+  }
+  cudaError_t fill(const optimizer_row *row, size_t n, size_t moment, size_t scales) {
+    void *const clear[] = {moment1.at, moment2.at, scales1.at, scales2.at, copy.at};
+    const size_t bytes[] = {moment, moment, scales, scales, 2 * n};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 5 && error == cudaSuccess; ++i)
+      error = cudaMemset(clear[i], 0, bytes[i]);
+    if (error == cudaSuccess) error = values(gradient, row->gradient, n, seed);
+    if (error == cudaSuccess) error = values(parameter, row->parameter, n, other_seed);
+    return error;
+  }
+  /* bf16 in place of floats: through the array of copies. */
+  cudaError_t values(const gpu_buffer &to, mpnum_type type, size_t n, uint64_t from) {
+    cudaError_t error = gpu_fill_normal(to.as<float>(), n, from);
+    if (error != cudaSuccess || type == MPNUM_TYPE_F32) return error;
+    error = mpnum_launch_convert_sat(copy.as<mpnum_bf16>(), to.as<float>(), n, 0);
+    return error == cudaSuccess
+               ? cudaMemcpy(to.at, copy.at, 2 * n, cudaMemcpyDeviceToDevice)
+               : error;
+  }
+};
+
+char *behind(const gpu_buffer &array, size_t bytes) { return array.as<char>() + bytes; }
+mpnum_optimizer_tensor tensor_of(const optimizer_row *row, const arrays_of &all,
+                                 size_t begin, size_t n) {
+  const size_t moment = size_of(row->moment) * begin;
+  mpnum_optimizer_tensor made = mpnum_optimizer_tensor_of(
+      n, row->gradient, behind(all.gradient, size_of(row->gradient) * begin),
+      row->parameter, behind(all.parameter, size_of(row->parameter) * begin), row->moment,
+      behind(all.moment1, moment), behind(all.moment2, moment));
+  made.first = begin;
+  if (row->has_copy) made.copy = behind(all.copy, 2 * begin);
+  if (row->moment == MPNUM_TYPE_E4M3) {
+    made.moment1_scales = all.scales1.as<mpnum_e8m0>() + begin / MPNUM_OPTIMIZER_BLOCK;
+    made.moment2_scales = all.scales2.as<mpnum_e8m0>() + begin / MPNUM_OPTIMIZER_BLOCK;
+  }
+  return made;
+}
+
+struct step_work {
+  mpnum_optimizer optimizer;
+  gpu_buffer tensors, words, progress;
+  mpnum_optimizer_list list;
+
+  bool make(gpu_run *run, const mpnum_optimizer_tensor *from, size_t count) {
+    gpu_host_array<uint64_t> tiles(count + 1);
+    if (!tiles.at) return refuse(&run->why, "out of memory");
+    optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+    const mpnum_status status =
+        mpnum_optimizer_plan(&list, tiles.at, &optimizer, from, count);
+    if (status != MPNUM_OK)
+      return refuse(&run->why, "planning tensors: %s", mpnum_status_string(status));
+    const size_t bytes = count * sizeof *from, word_bytes = 8 * (count + 1);
+    if (!run->done(tensors.make(bytes), "memory") ||
+        !run->done(words.make(word_bytes), "memory") ||
+        !run->done(progress.make(sizeof(mpnum_optimizer_progress)), "memory") ||
+        !run->done(cudaMemset(progress.at, 0, sizeof(mpnum_optimizer_progress)),
+                   "progress") ||
+        !run->done(cudaMemcpy(tensors.at, from, bytes, cudaMemcpyHostToDevice),
+                   "a list of tensors") ||
+        !run->done(cudaMemcpy(words.at, tiles.at, word_bytes, cudaMemcpyHostToDevice),
+                   "a list of tensors"))
+      return false;
+    list.tensors = tensors.as<mpnum_optimizer_tensor>();
+    list.tiles_before = words.as<uint64_t>();
+    return true;
+  }
+};
+cudaError_t run_step(void *context) {
+  const step_work *work = static_cast<const step_work *>(context);
+  return mpnum_launch_optimizer_step(&work->optimizer, work->list,
+                                     work->progress.as<mpnum_optimizer_progress>(),
+                                     nullptr, nullptr, nullptr, 0);
+}
+
+/* One step of a small tensor on both sides: parameters and moments. */
+struct host_copy {
+  gpu_host_array<char> gradient, parameter, moment1, moment2, scales1, scales2, theirs;
+  explicit host_copy(size_t n)
+      : gradient(4 * n), parameter(4 * n), moment1(4 * n), moment2(4 * n), scales1(n),
+        scales2(n), theirs(4 * n) {}
+  bool complete() const {
+    return gradient.at && parameter.at && moment1.at && moment2.at && scales1.at &&
+           scales2.at && theirs.at;
+  }
+};
+bool fetch(gpu_run *run, void *to, const gpu_buffer &from, size_t bytes) {
+  return run->done(cudaMemcpy(to, from.at, bytes, cudaMemcpyDeviceToHost),
+                   "copying back");
+}
+
+bool check_step(gpu_run *run, const optimizer_row *row, gpu_match *match) {
+  const size_t n = 5001, moment = size_of(row->moment) * n;
+  const size_t parameter = size_of(row->parameter) * n;
+  arrays_of there;
+  host_copy here(n);
+  step_work work;
+  if (!here.complete()) return refuse(&run->why, "out of memory");
+  memset(here.moment1.at, 0, 4 * n);
+  memset(here.moment2.at, 0, 4 * n);
+  memset(here.scales1.at, 0, n);
+  memset(here.scales2.at, 0, n);
+  if (!there.make(run, row, n)) return false;
+  const mpnum_optimizer_tensor on_device = tensor_of(row, there, 0, n);
+  mpnum_optimizer_tensor on_host = on_device;
+  on_host.gradient = here.gradient.at;
+  on_host.parameter = here.parameter.at;
+  on_host.moment1 = here.moment1.at;
+  on_host.moment2 = here.moment2.at;
+  on_host.copy = nullptr;
+  if (on_device.moment1_scales) {
+    on_host.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(here.scales1.at);
+    on_host.moment2_scales = reinterpret_cast<mpnum_e8m0 *>(here.scales2.at);
+  }
+  if (!fetch(run, here.gradient.at, there.gradient, size_of(row->gradient) * n) ||
+      !fetch(run, here.parameter.at, there.parameter, parameter) ||
+      !work.make(run, &on_device, 1) || !run->done(run_step(&work), row->name))
+    return false;
+  gpu_expect_step(&work.optimizer, &on_host);
+  const struct {
+    const gpu_buffer *from;
+    const void *ours;
+    size_t bytes;
+  } parts[] = {{&there.parameter, here.parameter.at, parameter},
+               {&there.moment1, here.moment1.at, moment},
+               {&there.moment2, here.moment2.at, moment}};
+  for (const auto &part : parts) {
+    if (!fetch(run, here.theirs.at, *part.from, part.bytes)) return false;
+    gpu_compare(match, part.ours, here.theirs.at, part.bytes);
+  }
+  return true;
+}
+
+} // namespace
+
+bool gpu_optimizer_name(unsigned index, char *name, size_t size) {
+  if (index >= row_count) return false;
+  snprintf(name, size, "%s", rows[index].name);
+  return true;
+}
+
+/* 16 tensors, a quarter of the arrays' elements in all. */
+bool gpu_measure_optimizer(gpu_run *run, unsigned index, gpu_kernel *made) {
+  const optimizer_row *row = &rows[index];
+  if (!run->need_arrays()) return false;
+  const size_t count = 16, block = MPNUM_OPTIMIZER_BLOCK;
+  const size_t each = run->arrays.count / 4 / count / block * block, n = each * count;
+  mpnum_optimizer_tensor tensors[count];
+  arrays_of all;
+  step_work work;
+  if (each == 0) {
+    snprintf(made->why, sizeof made->why, "a tensor is longer than the arrays");
+    return true;
+  }
+  if (!all.make(run, row, n)) return false;
+  for (size_t i = 0; i < count; ++i)
+    tensors[i] = tensor_of(row, all, i * each, each);
+  if (!work.make(run, tensors, count)) return false;
+  const gpu_contender self = {run_step, &work, gpu_time()};
+  return gpu_time_kernel(run, &run->arrays, self, row->bytes * static_cast<double>(n),
+                         made) &&
+         check_step(run, row, &made->match);
+}
