@@ -28,6 +28,7 @@ PROGRAMS = [line.split()[0] for line in (ROOT / "tests/cuda/gpu/programs.txt").r
 GPU = "13000 90 Fake GPU 1"
 ROWS = ["limits", "rms_norm_rows bf16 x 4096", "nvfp4_scale bf16", "product f32"]
 FIGURE = {"state": "MEASURED", "us": 12.5, "noise": 0.01, "bound": "copy", "rate": 3000, "limit": 4000, "checked": 100, "wrong": 0}
+LATENCY = {"machine": "latency", "of": "L2", "value": 294.5, "unit": "clocks"}
 # What a program of a plan does, in sh: it is named by what it is to show.
 DOES = {
     "ok": 'echo "# begins first"; echo "ok 1 - first"; echo 1..1',
@@ -90,6 +91,8 @@ class Machine:
         for name in plan:
             (self.folder / "programs" / name).touch()
         self.script("nvcc", NVCC.format(folder=self.folder, release=release))
+        self.script("gpu-machine", f"#!/bin/sh\necho '{json.dumps(LATENCY)}'\n", self.folder / "programs")
+        (self.folder / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
         # Files of C are none either: that takes time.
         self.script("cc", '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: >"$2"\n')
         for name, text in tools:
@@ -106,7 +109,7 @@ class Machine:
 
     def environment(self, gpu=GPU, **more):
         return {"PATH": str(self.bin), "FAKE_DRIVER": gpu, "LD_LIBRARY_PATH": driver() if gpu != "absent" else "/nowhere",
-                "PYTHONDONTWRITEBYTECODE": "1", **more}
+                "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(self.folder), **more}
 
     def run(self, *options, **how):
         done = subprocess.run(self.command(*options), env=self.environment(**how), stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -238,6 +241,64 @@ def a_command_that_is_ended_leaves_no_program():
     end_in(machine, "tests.tap", "begins second", "--limit", "100")
     no_process_is_left(machine)
     assert "tests:kernels_rows" not in machine.outcomes()
+
+
+def programs_of_tests_run_together():
+    """What each prints stays in one piece, and one that hangs holds up no other."""
+    machine = Machine({PROGRAMS[0]: "hangs", PROGRAMS[2]: "fails"})
+    begun = time.monotonic()
+    status, out, errors = machine.run("--stage", "tests", "--together", "8", "--limit", "3")
+    assert (status, errors) == (1, "") and time.monotonic() - begun < 30, out
+    got = machine.outcomes()
+    assert got == {f"tests:{name}": {0: "hung", 2: "failed"}.get(i, "ok") for i, name in enumerate(PROGRAMS)}, got
+    text = machine.text("tests.tap")
+    for name in PROGRAMS[3:]:
+        assert re.search(rf"^# Subtest: {name}\n    # begins first\n    ok 1 - first\n    1..1\nok \d+ - {name} # ok", text, re.M), text
+    no_process_is_left(machine)
+    machine = Machine({name: "hangs" for name in PROGRAMS})
+    with subprocess.Popen(machine.command("--stage", "tests", "--together", "4", "--limit", "100"), env=machine.environment(), stdout=subprocess.PIPE,
+                          text=True) as process:
+        while not machine.built():
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert not machine.outcomes()
+    no_process_is_left(machine)
+
+
+def what_the_gpu_is_is_told():
+    machine = Machine()
+    status, out, errors = machine.run("--stage", "machine")
+    assert (status, errors) == (0, ""), (out, errors)
+    assert machine.outcomes() == {"machine:gpu-machine": "measured", "machine:torch": "skipped"}, out
+    assert [*tool.Results(machine.results).lines("machine.jsonl")] == [LATENCY]
+    peer = {"peer": "torch 9", "row": "softmax_rows f32 x 4096", "us": 12.5, "rate": 2000}
+    machine = Machine()
+    machine.script("gpu-machine", "#!/bin/sh\necho half of a line; exit 3\n", machine.folder / "programs")
+    (machine.folder / "torch.py").write_text(f"print({json.dumps(json.dumps(peer))}); raise SystemExit\n")
+    status, out, _ = machine.run("--stage", "machine")
+    assert status == 1 and machine.outcomes() == {"machine:gpu-machine": "failed", "machine:torch": "measured"}, out
+    assert "FAILED machine gpu-machine: half of a line" in out, out
+    assert tool.machine_lines(tool.Results(machine.results)) == ["torch 9, softmax_rows f32 x 4096: 12.5 us, 2000 GB/s"]
+
+
+def what_was_compiled_elsewhere_is_not_compiled_again():
+    """In a folder of another name, of a tree in another place."""
+    machine = Machine()
+    command = [sys.executable, TOOL, "--compile", "90", "--build", machine.folder / "build", "--jobs", "4"]
+    done = subprocess.run(command, env=machine.environment(gpu="absent"), capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and " built, 0 failed, " in done.stdout, done
+    assert {*PROGRAMS, "gpu-rows", "gpu-machine"} <= set(machine.built())
+    other = Machine()
+    shutil.copytree(machine.folder / "build", other.folder / "build")
+    status, out, _ = other.run()
+    assert status == 0 and other.built() == [], out
+    done = subprocess.run([*command[:2], "--compile", "91"], env=machine.environment(gpu="absent"), capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2 and done.stderr == "gpu-run: nvcc of CUDA 13.0 has no target 91: one of 75, 90, 120\n", done
+    machine = Machine(plan=["kernels_norm.not"])
+    done = subprocess.run([*command[:5], machine.folder / "build"], env=machine.environment(gpu="absent"), capture_output=True, text=True, timeout=100)
+    assert done.returncode == 1 and "error: it is not built" in done.stdout and " 1 failed" in done.stdout, done
 
 
 def what_cannot_be_done_is_one_line():
@@ -471,7 +532,7 @@ def mpnum_needs_little_for_a_gpu():
 
 QUICK = (all_that_happens_is_told, commands_go_on_where_the_last_one_ended, what_cannot_be_done_is_one_line, a_full_disk_loses_nothing,
          what_meson_builds_is_what_gpu_run_builds)
-FULL = (a_gpu_that_is_away_leaves_rows_for_later, all_of_the_time_is_what_is_spent, a_command_that_is_ended_leaves_no_program, sources_that_changed_are_others,
+FULL = (programs_of_tests_run_together, what_the_gpu_is_is_told, what_was_compiled_elsewhere_is_not_compiled_again, a_gpu_that_is_away_leaves_rows_for_later, all_of_the_time_is_what_is_spent, a_command_that_is_ended_leaves_no_program, sources_that_changed_are_others,
         without_compute_sanitizer_that_is_seen, figures_become_a_file_of_results, nvcc_and_gcc_are_enough, mpnum_needs_little_for_a_gpu)
 SIMULATED_ONES = (a_test_in_the_simulator_passes, a_test_that_fails_hangs_or_is_wrong_is_told, rows_in_the_simulator_are_measured,
                   a_row_that_fails_hangs_or_is_wrong_fails_alone)
