@@ -107,17 +107,63 @@ def passes_of(torch, count):
     add("quantize_scaled f32 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (values * 60).to(e4m3))
     add("quantize_scaled bf16 to e4m3", "(x * 60).to(float8_e4m3fn)", lambda: (half * 60).to(e4m3))
     passes.update(quantisers_of(x, half))
-    if count >= 32768:
-        logits = rows(32768).requires_grad_()
-        targets = torch.arange(len(logits), device="cuda") * 7919 % 32768
-
-        def cross_entropy():
-            with torch.enable_grad():
-                loss = functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
-                return torch.autograd.grad(loss, logits)
-
-        add("cross_entropy_rows f32, gradient x 32768", "cross_entropy, autograd.grad", cross_entropy)
+    passes.update(gradients_of_rows(torch, half))
+    passes.update(activations_of(torch, x, half))
+    passes.update(steps_of(torch, count))
+    for name, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
+        if count >= 32768:
+            passes.update(losses_of(torch, name, rows(32768, dtype)))
     return passes
+
+
+def gradients_of_rows(torch, x):
+    """Of norms with their means and roots, which mpnum's launchers find again."""
+    aten, weight = torch.ops.aten, torch.ones(COLUMNS, device="cuda", dtype=x.dtype)
+    y, dy = torch.softmax(x, -1), torch.randn_like(x)
+    _, mean, inverse = torch.native_layer_norm(x, (COLUMNS,), weight, weight, 1e-5)
+    made = {f"softmax_backward_rows bf16 x {COLUMNS}":
+            ("_softmax_backward_data", lambda: torch._softmax_backward_data(dy, y, -1, x.dtype)),
+            f"layer_norm_backward_rows bf16 x {COLUMNS}":
+            ("native_layer_norm_backward",
+             lambda: aten.native_layer_norm_backward(dy, x, (COLUMNS,), mean, inverse, weight, weight, [True] * 3))}
+    if hasattr(aten, "_fused_rms_norm_backward"):
+        _, root = aten._fused_rms_norm(x, (COLUMNS,), weight, 1e-5)
+        made[f"rms_norm_backward_rows bf16 x {COLUMNS}"] = (
+            "_fused_rms_norm_backward", lambda: aten._fused_rms_norm_backward(dy, x, (COLUMNS,), root, weight, [True] * 2))
+    return made
+
+
+def activations_of(torch, x, half):
+    functional, up = torch.nn.functional, torch.randn_like(half)
+    return {f"silu_rows f32 x {COLUMNS}": ("silu", lambda: functional.silu(x)),
+            f"gelu_tanh_rows bf16 x {COLUMNS}": ("gelu", lambda: functional.gelu(half, approximate="tanh")),
+            f"swiglu_rows bf16 x {COLUMNS}": ("silu(x) * y", lambda: functional.silu(half) * up),
+            f"gelu_tanh_backward_rows bf16 x {COLUMNS}":
+            ("gelu_backward", lambda: torch.ops.aten.gelu_backward(up, half, approximate="tanh")),
+            f"dropout_rows bf16 x {COLUMNS}": ("dropout", lambda: functional.dropout(half, 0.125))}
+
+
+def steps_of(torch, count):
+    """As in bench/gpu/kernels_optimizer.cu: 16 tensors, a quarter of the elements."""
+    made = {}
+    for name, kind in (("f32", torch.float32), ("bf16, stochastic, bf16 moments", torch.bfloat16)):
+        tensors = [torch.randn(count // 64, device="cuda").to(kind).requires_grad_() for _ in range(16)]
+        for each in tensors:
+            each.grad = torch.randn_like(each)
+        made[f"optimizer_step adamw {name}"] = "AdamW(fused)", torch.optim.AdamW(tensors, fused=True).step
+    return made
+
+
+def losses_of(torch, name, logits):
+    logits.requires_grad_()
+    targets = torch.arange(len(logits), device="cuda") * 7919 % 32768
+
+    def cross_entropy():
+        with torch.enable_grad():
+            loss = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=0.1, reduction="sum")
+            return torch.autograd.grad(loss, logits)
+
+    return {f"cross_entropy_rows {name}, gradient x 32768": ("cross_entropy, autograd.grad", cross_entropy)}
 
 
 def milliseconds(torch, function, flush):

@@ -92,7 +92,7 @@ class Machine:
             (self.folder / "programs" / name).touch()
         self.script("nvcc", NVCC.format(folder=self.folder, release=release))
         self.script("gpu-machine", f"#!/bin/sh\necho '{json.dumps(LATENCY)}'\n", self.folder / "programs")
-        (self.folder / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")\n")
+        (self.folder / "torch.py").write_text("raise ImportError('there is no such thing')\n")
         # Files of C are none either: that takes time.
         self.script("cc", '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n: >"$2"\n')
         for name, text in tools:
@@ -273,14 +273,16 @@ def what_the_gpu_is_is_told():
     assert (status, errors) == (0, ""), (out, errors)
     assert machine.outcomes() == {"machine:gpu-machine": "measured", "machine:torch": "skipped"}, out
     assert [*tool.Results(machine.results).lines("machine.jsonl")] == [LATENCY]
-    peer = {"peer": "torch 9", "row": "softmax_rows f32 x 4096", "us": 12.5, "rate": 2000}
+    times = {"version": "9.1", "rows": {ROWS[1]: {"function": "rms_norm", "ms": 0.025, "noise": 0.01}}}
     machine = Machine()
     machine.script("gpu-machine", "#!/bin/sh\necho half of a line; exit 3\n", machine.folder / "programs")
-    (machine.folder / "torch.py").write_text(f"print({json.dumps(json.dumps(peer))}); raise SystemExit\n")
+    (machine.folder / "torch.py").write_text(f"print({json.dumps(json.dumps(times))}); raise SystemExit\n")
     status, out, _ = machine.run("--stage", "machine")
     assert status == 1 and machine.outcomes() == {"machine:gpu-machine": "failed", "machine:torch": "measured"}, out
     assert "FAILED machine gpu-machine: half of a line" in out, out
-    assert tool.machine_lines(tool.Results(machine.results)) == ["torch 9, softmax_rows f32 x 4096: 12.5 us, 2000 GB/s"]
+    assert tool.peer_times(tool.Results(machine.results)) == ("PyTorch 9.1", {ROWS[1]: 25})
+    table = tool.figures_table({(ROWS[1], ""): {"row": ROWS[1], **FIGURE}, (ROWS[2], ""): {"row": ROWS[2], **FIGURE}}, "PyTorch 9.1", {ROWS[1]: 25})
+    assert [re.split("  +", line)[6] for line in table] == ["x PyTorch 9.1", "2.00", "-"], table
 
 
 def what_was_compiled_elsewhere_is_not_compiled_again():

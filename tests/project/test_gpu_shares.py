@@ -3,6 +3,7 @@
 """tools/gpu-shares: its rule, that docs/cuda.md has what it prints, and that what it reads is of the kernels that the counts are of."""
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,18 +28,38 @@ def counted(path, title):
     return {name: dict(zip(head, cells)) for name, cells in rows.items()}
 
 
-def the_least_of_four_bounds_is_the_share():
-    """An H200 issues 8 a byte: of 5 bytes 40, of which 0.7 count. 48 KiB of a multiprocessor are 24 bytes of 2048 threads."""
-    assert tool.share("28/0/0/64/32", 5, 8, 48) == (0.92, "")
-    for cell, why in (("56/0/0/64/32", "issue"), ("28/28/0/64/32", "integers"), ("28/0/7/64/32", "special"), ("28/0/0/12/32", "flight")):
-        share, bound = tool.share(cell, 5, 8, 48)
-        assert bound == why and math.isclose(share, 0.46), (cell, share, bound)
+def the_least_of_the_bounds_is_the_share():
+    """A GPU that issues 8 a byte issues 40 for 5, of which 0.85 count. 32 KiB of a multiprocessor are 16 bytes of 2048 threads."""
+    assert tool.share("32/0/0/64/32", 5, 8, 32) == (0.92, "")
+    for cell, why in (("68/0/0/64/32", "issue"), ("34/34/0/64/32", "integers"), ("34/0/8.5/64/32", "special")):
+        share, bound = tool.share(cell, 5, 8, 32)
+        assert bound == why and math.isclose(share, 0.5), (cell, share, bound)
+    assert tool.share("1/0/0/4/32", 5, 8, 32) == (0.71, "flight")
+
+
+def rows_load_and_compute_in_turn():
+    """Memory takes 1 / 0.92 of the least time, and 20 of 40 instructions the half."""
+    share, bound = tool.share("20/0/0/64/32", 5, 8, 32, True)
+    assert bound == "turns" and math.isclose(share, 1 / 1.42), (share, bound)
+    assert tool.share("20/0/0/64/32", 5, 8, 32) == (0.92, "")
 
 
 def threads_are_those_with_registers():
     """128 leave 512 threads, 65 take 72 and leave 896."""
-    assert math.isclose(tool.bounds("1/0/0/32/128", 4, 8, 48)["flight"], 512 * 32 / 49152)
-    assert math.isclose(tool.bounds("1/0/0/32/65", 4, 8, 48)["flight"], 896 * 32 / 49152)
+    assert math.isclose(tool.bounds("1/0/0/16/128", 4, 8, 32)["flight"], tool.read_share(512 * 16 / 32768))
+    assert math.isclose(tool.bounds("1/0/0/16/65", 4, 8, 32)["flight"], tool.read_share(896 * 16 / 32768))
+    assert tool.read_share(0.25) == 0.71 and math.isclose(tool.read_share(5 / 16), 0.785) and tool.read_share(2) == 1
+
+
+def what_was_measured_has_its_prediction():
+    """Every row that a kernel names is one that the benchmark has, and every figure of the file is read."""
+    assert set(tool.MEASURED) <= {name for name, _ in tool.kernels()}
+    shares = tool.results()
+    assert set(tool.MEASURED.values()) <= set(shares), set(tool.MEASURED.values()) - set(shares)
+    figures = [line for line in tool.RESULTS.read_text().splitlines() if re.search(r"\d%  +\d+ +[\d.]+ %", line)]
+    assert len(shares) == len(figures), len(shares)
+    lines = tool.errors().splitlines()
+    assert len(lines) == len(tool.MEASURED) + 2 and lines[-1].startswith(f"{len(tool.MEASURED)} rows: half of them within "), lines[-1]
 
 
 def what_is_read_is_of_the_kernels_that_are_counted():
@@ -95,7 +116,8 @@ def other_arguments_are_refused():
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
 
 
-sys.exit(tap.run(the_least_of_four_bounds_is_the_share, threads_are_those_with_registers,
+sys.exit(tap.run(the_least_of_the_bounds_is_the_share, rows_load_and_compute_in_turn, threads_are_those_with_registers,
+                 what_was_measured_has_its_prediction,
                  what_is_read_is_of_the_kernels_that_are_counted, rows_and_gradients_move_what_they_read_and_write,
                  bytes_are_in_flight_until_one_is_used, pipes_are_told_by_their_opcodes,
                  the_page_has_what_is_printed, other_arguments_are_refused))
