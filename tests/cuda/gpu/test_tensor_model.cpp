@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The model of tensor_cores.hpp beside what an H100 gave: h100_sums.bin, which
+ * test_tensor_cores --record wrote there; a tile of each kind, of each unit. */
+#include "tensor_cores.hpp"
+
+#include "../../harness/tap.h"
+
+#include <cstdio>
+
+namespace {
+
+FILE *record;
+
+/* The results of a tile. */
+bool read_tile(const tensor::unit &how, uint32_t *to) {
+  for (int i = 0; i < tensor::DOTS; ++i) {
+    unsigned char bytes[4] = {0, 0, 0, 0};
+    const std::size_t size = how.is_half ? 2 : 4;
+    if (std::fread(bytes, 1, size, record) != size) return false;
+    to[i] =
+        bytes[0] | bytes[1] << 8 | bytes[2] << 16 | static_cast<uint32_t>(bytes[3]) << 24;
+  }
+  return true;
+}
+
+void the_model_gives_what_an_h100_gave() {
+  for (const tensor::unit &how : tensor::h100)
+    for (unsigned kind = 0; kind < tensor::KINDS; ++kind) {
+      uint32_t results[tensor::DOTS];
+      const bool is_read = read_tile(how, results);
+      CHECK(is_read, "%s: the file ends", how.name);
+      if (!is_read) return;
+      const unsigned wrong =
+          tensor::count_wrong(how, tensor::make_tile(how, kind), results);
+      CHECK(wrong == 0, "%s, kind %u: %u of %d differ", how.name, kind, wrong,
+            tensor::DOTS);
+    }
+  CHECK(std::fgetc(record) == EOF, "the file goes on");
+}
+
+/* Other bits, groups and roundings are told from these. */
+void another_model_does_not() {
+  std::rewind(record);
+  for (const tensor::unit &how : tensor::h100) {
+    unsigned bits = 0, kept = 0, groups = 0;
+    for (unsigned kind = 0; kind < tensor::KINDS; ++kind) {
+      uint32_t results[tensor::DOTS];
+      if (!read_tile(how, results)) return;
+      const tensor::tile from = tensor::make_tile(how, kind);
+      tensor::unit other = how;
+      other.bits += 1;
+      bits += tensor::count_wrong(other, from, results);
+      other = how;
+      other.kept -= 1;
+      kept += tensor::count_wrong(other, from, results);
+      other = how;
+      other.groups *= 2;
+      groups += tensor::count_wrong(other, from, results);
+    }
+    CHECK(bits > 0 && groups > 0 && (kept > 0 || how.is_half), "%s: %u, %u, %u", how.name,
+          bits, kept, groups);
+  }
+}
+
+} // namespace
+
+int main(void) {
+  record = std::fopen(H100_SUMS, "rb");
+  if (!record) {
+    std::printf("Bail out! %s cannot be read\n", H100_SUMS);
+    return 2;
+  }
+  TAP_RUN(the_model_gives_what_an_h100_gave);
+  TAP_RUN(another_model_does_not);
+  return tap_done();
+}
