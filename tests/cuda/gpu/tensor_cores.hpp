@@ -14,10 +14,8 @@
 #ifndef MPNUM_TESTS_GPU_TENSOR_CORES_HPP
 #define MPNUM_TESTS_GPU_TENSOR_CORES_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 namespace tensor {
 
@@ -356,8 +354,7 @@ inline void put(const type &of, uint32_t *words, int k, uint32_t bits) {
   *word |= of.lanes == 1 ? bits << 13 : bits << (k % of.lanes * width);
 }
 /* Pairs of products that cancel, but for the last ones, which are small. */
-inline void cancel(const type &of, maker &from, std::vector<uint32_t> &a,
-                   std::vector<uint32_t> &b) {
+inline void cancel(const type &of, maker &from, uint32_t *a, uint32_t *b) {
   const int n = of.numbers();
   for (int k = 0; k + 1 < n - n / 4; k += 2) {
     for (int i = 0; i < ROWS; ++i)
@@ -376,7 +373,7 @@ inline tile make_tile(const unit &how, unsigned number) {
       of,
       static_cast<int>(number % KINDS),
       {1234567u + 1000003u * number + 77777777u * static_cast<unsigned>(how.of)}};
-  std::vector<uint32_t> a(ROWS * n), b(COLS * n);
+  uint32_t a[ROWS * WORDS * 4], b[COLS * WORDS * 4];
   tile made;
   for (int i = 0; i < ROWS * n; ++i)
     a[i] = from.draw(true, i / n, i % n);

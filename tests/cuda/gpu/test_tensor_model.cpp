@@ -17,8 +17,9 @@ bool read_tile(const tensor::unit &how, uint32_t *to) {
     unsigned char bytes[4] = {0, 0, 0, 0};
     const std::size_t size = how.is_half ? 2 : 4;
     if (std::fread(bytes, 1, size, record) != size) return false;
-    to[i] =
-        bytes[0] | bytes[1] << 8 | bytes[2] << 16 | static_cast<uint32_t>(bytes[3]) << 24;
+    to[i] = 0;
+    for (std::size_t k = size; k-- > 0;)
+      to[i] = to[i] << 8 | bytes[k];
   }
   return true;
 }
