@@ -139,6 +139,18 @@ static void quantize(const gpu_case *c, float scale) {
   c->side[GPU_AMAX] = losses.amax;
 }
 void gpu_expect_scaled(const gpu_case *c) { quantize(c, c->side[GPU_SCALE]); }
+void gpu_expect_groups(const gpu_case *c) {
+  const uint64_t *const offsets = (const uint64_t *)(const void *)(c->side + GPU_OFFSETS);
+  for (size_t i = 0; i < GPU_PARTS; ++i) {
+    mpnum_quantize_losses losses;
+    memset(&losses, 0, sizeof losses);
+    must(mpnum_quantize_array(MPNUM_TYPE_E4M3, (uint8_t *)c->out + offsets[i], c->type,
+                              (const uint16_t *)c->x + offsets[i],
+                              offsets[i + 1] - offsets[i], c->side[GPU_PART_SCALES + i],
+                              &losses));
+    c->side[GPU_PART_AMAX + i] = losses.amax;
+  }
+}
 void gpu_expect_current(const gpu_case *c) {
   const mpnum_fp8_recipe recipe = mpnum_fp8_recipe_current();
   quantize(c, 1);

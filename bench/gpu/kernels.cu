@@ -20,7 +20,12 @@ __global__ void targets_kernel(int64_t *targets, size_t rows, size_t columns) {
   for (size_t i = mpnum_grid_index(); i < rows; i += mpnum_grid_size())
     targets[i] = i % 50 == 49 ? -100 : static_cast<int64_t>(7919 * i % columns);
 }
-__global__ void side_kernel(float *side) {
+__global__ void side_kernel(float *side, size_t n) {
+  uint64_t *const offsets = reinterpret_cast<uint64_t *>(side + GPU_OFFSETS);
+  for (unsigned i = 0; i < GPU_PARTS; ++i)
+    side[GPU_PART_SCALES + i] = 30 + static_cast<float>(i);
+  for (unsigned i = 0; i <= GPU_PARTS; ++i)
+    offsets[i] = n * i / GPU_PARTS * i / GPU_PARTS;
   side[GPU_SCALE] = 60;
   side[GPU_SCALE_INV] = 0.0166f;
   side[GPU_TENSOR_SCALE] = 0.002f;
@@ -78,7 +83,7 @@ bool stage::fill(gpu_run *run, const gpu_kernel_row *row) {
   if (error == cudaSuccess)
     error = gpu_fill_normal(weight.as<float>(), made.columns, weight_seed);
   if (error == cudaSuccess) error = cudaMemset(side.at, 0, side_bytes());
-  if (error == cudaSuccess) error = gpu_launch(side_kernel, 1, 1, made.side);
+  if (error == cudaSuccess) error = gpu_launch(side_kernel, 1, 1, made.side, n);
   if (error == cudaSuccess)
     error = gpu_launch(targets_kernel, gpu_fill_blocks(made.rows), GPU_FILL_THREADS,
                        targets.as<int64_t>(), made.rows, made.columns);

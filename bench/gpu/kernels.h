@@ -25,8 +25,12 @@ enum {
   GPU_AMAX,         /* results */
   GPU_SCALE_INV,    /* a result, or what codes are multiplied by */
   GPU_TENSOR_SCALE, /* NVFP4's S */
+  GPU_PARTS = 64,   /* of an array, with so many scales and amaxes, and offsets */
   GPU_COUNTS = 64,  /* a histogram, or what is lost */
-  GPU_LOSSES = 1024 /* of rows */
+  GPU_PART_SCALES = 592,
+  GPU_PART_AMAX = 656,
+  GPU_OFFSETS = 720, /* words of 64 bits */
+  GPU_LOSSES = 1024  /* of rows */
 };
 
 /* The arrays of one call, all of the device or all of the host: x and y of one type, out
@@ -101,7 +105,8 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_histogram,
     gpu_expect_lost, gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16,
     gpu_expect_silu, gpu_expect_gelu_tanh, gpu_expect_swiglu, gpu_expect_swiglu_codes,
-    gpu_expect_gelu_tanh_backward, gpu_expect_swiglu_backward, gpu_expect_dropout;
+    gpu_expect_groups, gpu_expect_gelu_tanh_backward, gpu_expect_swiglu_backward,
+    gpu_expect_dropout;
 
 /* mpnum_optimizer_step of one tensor, the first step. */
 void gpu_expect_step(const mpnum_optimizer *optimizer,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of quantize.cuh and health.cuh, and stochastic rounding. */
+#include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/training/health.cuh>
 
 #include "kernels.cuh"
@@ -15,6 +16,15 @@ template <class T> cudaError_t current(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_quantize_current(gpu_out<mpnum_e4m3>(c), gpu_x<T>(c), gpu_count(c),
                                        &recipe, c->side + GPU_SCALE_INV,
                                        c->side + GPU_AMAX, stream);
+}
+/* Parts of different lengths, which lie in side. */
+cudaError_t groups(const gpu_case *c, cudaStream_t stream) {
+  const uint64_t *const offsets =
+      reinterpret_cast<const uint64_t *>(c->side + GPU_OFFSETS);
+  return mpnum_launch_quantize_groups(gpu_out<mpnum_e4m3>(c), gpu_x<mpnum_bf16>(c),
+                                      gpu_count(c), offsets, GPU_PARTS,
+                                      c->side + GPU_PART_SCALES, c->side + GPU_PART_AMAX,
+                                      static_cast<mpnum_status *>(nullptr), stream);
 }
 cudaError_t dequantize(const gpu_case *c, cudaStream_t stream) {
   return mpnum_launch_dequantize_array(gpu_out<float>(c), gpu_x<mpnum_e4m3>(c),
@@ -58,6 +68,8 @@ const gpu_kernel_row rows[] = {
      gpu_expect_scaled},
     {"quantize_scaled bf16 to e4m3", bf16, GPU_ARRAY, 0, copy, 3, scaled<mpnum_bf16>,
      gpu_expect_scaled},
+    {"quantize_groups bf16 to e4m3, 64 parts", bf16, GPU_ARRAY, 0, copy, 3, groups,
+     gpu_expect_groups},
     {"quantize_current bf16 to e4m3", bf16, GPU_ARRAY, 0, copy, 5, current<mpnum_bf16>,
      gpu_expect_current},
     {"dequantize_scaled e4m3 to f32", MPNUM_TYPE_E4M3, GPU_ARRAY, 0, copy, 5, dequantize,
