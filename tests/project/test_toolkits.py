@@ -51,7 +51,7 @@ def said_of(versions, *options, folder):
 
 def releases_are_told_apart():
     with tempfile.TemporaryDirectory() as folder:
-        for version, says in (("13.0.1", SAID), ("13.1.1", SAID.replace("28 bytes spill stores", "60 bytes spill stores")),
+        for version, says in (("13.0.1", SAID), ("13.1.1", SAID.replace("28 bytes spill stores", "99 bytes spill stores")),
                               ("13.2.1", SAID + "a.cu(3): warning #177-D: never used\n")):
             place = Path(folder, version, "nvidia/cu13/bin")
             place.mkdir(parents=True)
@@ -62,7 +62,7 @@ def releases_are_told_apart():
         status, said, _ = said_of(("13.0.1", "13.0.1"), "--targets", "90", folder=folder)
         assert status == 0 and said.count("sm_90 by 13.0.1: 2 kernels, 0 KiB of code, 1 spill 44 bytes, 0 warnings") == 1, said
         status, said, _ = said_of(("13.0.1", "13.1.1"), "--targets", "90", folder=folder)
-        assert status == 1 and "13.1.1 beside 13.0.1: second: registers 64 to 64, spilled 44 to 76 bytes" in said, said
+        assert status == 1 and "13.1.1 beside 13.0.1: second: registers 64 to 64, spilled 44 to 115 bytes" in said, said
         status, said, _ = said_of(("13.0.1", "13.2.1"), "--targets", "90", folder=folder)
         assert status == 1 and "1 warnings\n  a.cu(3): warning #177-D: never used" in said, said
         status, said, _ = said_of(("13.0.1",), "--targets", "75", folder=folder)
