@@ -39,13 +39,15 @@ TITLE = "# Rows and gradients"  # Between the functions and them; tools/gpu-shar
 
 # Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
 ROWS = {
-    "softmax_f32": ("softmax_rows", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
-    "softmax_f16": ("softmax_rows", "false, mpnum_f16, mpnum_f16", "softmax_job_", "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
-    "log_softmax_f16": ("softmax_rows", "true, mpnum_f16, mpnum_f16", "softmax_job_",
+    "softmax_f32": ("softmax_held", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
+    "softmax_f16": ("softmax_held", "false, mpnum_f16, mpnum_f16", "softmax_job_", "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "log_softmax_f16": ("softmax_held", "true, mpnum_f16, mpnum_f16", "softmax_job_",
                         "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
-    "cross_entropy_f16": ("cross_entropy_rows", "mpnum_f16, mpnum_f16, int", "loss_job_",
+    "softmax_kept_f16": ("softmax_rows", "false, mpnum_f16, mpnum_f16", "softmax_job_",
+                         "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "cross_entropy_f16": ("cross_entropy_held", "mpnum_f16, mpnum_f16, int", "loss_job_",
                           "{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}"),
-    "softmax_backward_f16": ("softmax_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
+    "softmax_backward_f16": ("softmax_backward_held", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
                              "{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}"),
     "softmax_capped_f16": ("softmax_capped_rows", "false, mpnum_f16, mpnum_f16", "capped_softmax_",
                            "{{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}, {0.02f}}"),
@@ -237,7 +239,7 @@ class Code:
         kernel, arguments = ROWS[name][:2]
         first = "".join(MANGLED.get(one, "") for one in arguments.split(", ")[:2])
         found = [one for one in self.reports if f"mpnum_{kernel}_kernel_I{first}" in one]
-        found = [one for one in found if kernel != "softmax_rows" or ("Eff" in one) == arguments.endswith("float")]
+        found = [one for one in found if kernel != "softmax_held" or ("Eff" in one) == arguments.endswith("float")]
         assert len(found) == 1, (name, found)
         return found[0]
 
@@ -254,7 +256,7 @@ class Code:
         before = machine.executed
         planes = 2 if "backward" in name else 1
         threads = HELD[ROWS[name][0]] * (columns // TILE) if ROWS[name][0] in HELD else 32
-        machine.launch(self.kernel(name), 1, (threads, 1), [bytes(job.data[:size])], dynamic_shared=4 * columns * planes)
+        machine.launch(self.kernel(name), 1, (threads, 1), [bytes(job.data[:size])], dynamic_shared=max(4 * columns * planes, 8192))
         return machine.executed - before
 
     def gradients(self, name, tiles):

@@ -35,7 +35,7 @@ PROGRAMS = {
     "reduce": (["array/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
     "quantize": (["array/quantize.cuh", "cuda/block.cuh", QUANTIZE], "test_kernels_quantize", SOME),
     "blocks": (["blocks/quantize_blocks.cuh", QUANTIZE], "test_kernels_quantize_blocks", SOME),
-    "rows": (["rows/detail/row_tiles.cuh", "rows/rows.cuh", "rows/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
+    "rows": (["rows/detail/row_tiles.cuh", "rows/detail/row_held.cuh", "rows/rows.cuh", "rows/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
     "norm": (["rows/norm_rows.cuh", "rows/norm_backward_rows.cuh", "rows/detail/row_tiles.cuh", "rows/detail/held_rows.cuh"],
              "test_kernels_norm", ["-DTEST_TYPES"]),
     "activation": (["rows/activation_rows.cuh"], "test_kernels_activation", ["-DTEST_TYPES"]),
