@@ -22,7 +22,7 @@
 #define MPNUM_ROWS_ACTIVATION_ROWS_CUH
 
 #include "norm_rows.cuh"
-#include "detail/activation_loops.h"
+#include "detail/activation_usual.cuh"
 #include "detail/dropout_loops.h"
 #if !MPNUM_HAS_NVRTC_
 # include "activation_rows.h"
@@ -69,6 +69,10 @@ static __device__ __forceinline__ float gate_slope_(const gate_ &gate, float x) 
                                                       : x);
 }
 
+#ifndef GATE_ONE_
+# define GATE_ONE_ 2
+# define GATE_TWO_ 1
+#endif
 /* Pairs of what goes in; what is absent is NULL. by_turns: x and the factor lie so in
  * src, with a bias for each. */
 struct gate_pairs_ {
@@ -209,6 +213,143 @@ template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
   }
 };
 
+/* Activations of the usual x, of a magnitude that the bits most has; elsewhere any. */
+template <int kind> struct gate_usual_ {
+  enum : uint32_t { most = 0x7f800000u };
+  static __device__ __forceinline__ float value(const gate_ &gate, float x) {
+    return gate_value_<kind>(gate, x);
+  }
+  static __device__ __forceinline__ float slope(const gate_ &gate, float x) {
+    return gate_slope_<kind>(gate, x);
+  }
+};
+template <> struct gate_usual_<gate_silu_> {
+  enum : uint32_t { most = 0x42ae0000u }; /* 87 */
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return usual_silu_(x);
+  }
+  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+    return usual_silu_slope_(x);
+  }
+};
+template <> struct gate_usual_<gate_gelu_tanh_> {
+  enum : uint32_t { most = 0x41200000u }; /* 10 */
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return usual_gelu_tanh_(x);
+  }
+  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+    return usual_gelu_tanh_slope_(x);
+  }
+};
+
+/* Vectors of what goes in, as they lie in memory. */
+template <unsigned size, class Dy, class Src> struct gate_vectors_ {
+  mpnum_lanes<Src, size> x, factor;
+  mpnum_lanes<Dy, size> dy;
+};
+template <unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+gate_floats_(const mpnum_lanes<mpnum_bf16, size> &codes) {
+  const mpnum_lanes<uint32_t, size / 2> words =
+      copied_<mpnum_lanes<uint32_t, size / 2>>(codes);
+  mpnum_lanes<float, size> x;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 2) {
+    x.at[j] = mpnum_from_bits_f32(words.at[j / 2] << 16);
+    x.at[j + 1] = mpnum_from_bits_f32(words.at[j / 2] & 0xffff0000u);
+  }
+  return x;
+}
+template <class T, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+gate_floats_(const mpnum_lanes<T, size> &codes) {
+  mpnum_lanes<float, size> x;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j)
+    x.at[j] = row_any_nan_<T>::in(codes.at[j]);
+  return x;
+}
+/* The largest magnitude of some x, as the bits of a float; of NaN more than Inf. */
+template <class T, unsigned bytes = sizeof(T)> struct gate_most_ {
+  template <unsigned size>
+  static __device__ __forceinline__ uint32_t of(const mpnum_lanes<T, size> &,
+                                                const mpnum_lanes<float, size> &x) {
+    uint32_t most = 0;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      most = larger_magnitudes_<float>::larger(most, mpnum_bits_f32(x.at[j]));
+    return most;
+  }
+};
+template <class T> struct gate_most_<T, 2> {
+  template <unsigned size>
+  static __device__ __forceinline__ uint32_t of(const mpnum_lanes<T, size> &codes,
+                                                const mpnum_lanes<float, size> &) {
+    const mpnum_lanes<uint32_t, size / 2> words =
+        copied_<mpnum_lanes<uint32_t, size / 2>>(codes);
+    uint32_t both = 0;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size / 2; ++j)
+      both = larger_magnitudes_<T>::larger(both, words.at[j]);
+    const uint32_t low = both & 0xffffu, high = both >> 16;
+    return mpnum_bits_f32(
+        row_any_nan_<T>::in(from_bits<T>(low > high ? low : high)));
+  }
+};
+
+/* Codes of bytes, four at a time where an instruction makes two of them. */
+template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct gate_codes_ {
+  template <unsigned size>
+  static __device__ __forceinline__ mpnum_lanes<Q, size>
+  of(const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<Q, size> codes;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      codes.at[j] = from_float_sat<Q>(y.at[j]);
+    return codes;
+  }
+};
+template <class Q> struct gate_codes_<Q, true> {
+  template <unsigned size>
+  static __device__ __forceinline__ mpnum_lanes<Q, size>
+  of(const mpnum_lanes<float, size> &y) {
+    typename four_of_<Q>::type fours[size / 4];
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 4) {
+      const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
+      fours[j / 4] = four_from_floats_<Q>::sat(x);
+    }
+    return copied_<mpnum_lanes<Q, size>>(fours);
+  }
+};
+/* Puts a whole vector of results; false where it is left to others. */
+template <class T, unsigned size>
+static __device__ __forceinline__ bool gate_put_(const norm_plain_<T> &to, T *dst,
+                                                 mpnum_lanes<float, size> &y, float &) {
+#if !MPNUM_ON_DEVICE_ /* where a NaN is the canonical one */
+  for (unsigned j = 0; j < size; ++j)
+    y.at[j] = mpnum_canonical_(y.at[j]);
+#endif
+  (void)to;
+  row_store_vector_(dst, 0, size, y, row_whole_pair_());
+  return true;
+}
+template <class Q, unsigned size>
+static __device__ __forceinline__ bool gate_put_(const norm_codes_<Q> &to, Q *dst,
+                                                 mpnum_lanes<float, size> &y,
+                                                 float &amax) {
+  uint32_t most = 0;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j) {
+    most = larger_magnitudes_<float>::larger(most, mpnum_bits_f32(y.at[j]));
+    y.at[j] = mpnum_mul_scalar_(y.at[j], to.factor);
+  }
+  if (most > 0x7f7fffffu) return false;
+  amax = mpnum_amax(amax, mpnum_from_bits_f32(most));
+  *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = gate_codes_<Q>::of(y);
+  return true;
+}
+
 /* The unit of this thread in a launch, and its row. */
 struct tile_place_ {
   row_place_ row;
@@ -266,11 +407,168 @@ template <> struct gate_each_<0> {
       writer(i, load(i, row_any_()), row_any_());
   }
 };
+/* Tiles of rows without bias and bounds, by vectors; what is unusual, or no whole vector,
+ * goes by pairs. */
+template <class T> struct gate_vector_ {
+  enum : unsigned { size = row_vector_<T>::size, step = 32 * size };
+};
+template <class Job>
+static __device__ __forceinline__ bool gate_is_open_(const Job &job) {
+  return !job.bias && !job.gate.has_alpha && mpnum_bits_f32(job.gate.source.high) == 0x7f800000u &&
+         mpnum_bits_f32(job.gate.source.low) == 0xff800000u &&
+         mpnum_bits_f32(job.gate.factor.high) == 0x7f800000u &&
+         mpnum_bits_f32(job.gate.source.number) == 0x80000000u &&
+         mpnum_bits_f32(job.gate.factor.number) == 0x80000000u;
+}
+template <unsigned size, class T>
+static __device__ __forceinline__ bool gate_has_vectors_(const norm_plain_<T> &to, size_t number) {
+  return !to.dst || row_is_aligned_<size>(to.dst + number * to.stride);
+}
+template <unsigned size, class T>
+static __device__ __forceinline__ bool gate_has_vectors_(const norm_codes_<T> &to, size_t number) {
+  return !to.dst || row_is_aligned_<size>(to.dst + number * to.stride);
+}
+/* Gives vectors of this thread's tile to each, batch of them loaded before the first is
+ * used, and those that it returns false for, and what is no whole vector, to writer by
+ * pairs. */
+template <unsigned batch, bool has_factor, bool has_dy, class Dy, class Src, class Load, class Writer, class Each>
+static __device__ __forceinline__ void
+gate_each_vector_(const tile_place_ &place, unsigned columns, const Load &load, Writer &writer, Each &each) {
+  enum : unsigned { size = gate_vector_<Src>::size, step = gate_vector_<Src>::step };
+  const unsigned begin = place.tile * row_tile_;
+  const unsigned end = columns - begin < row_tile_ ? columns : begin + row_tile_;
+  const unsigned rest = end - end % size, first = begin + size * place.row.lane;
+  unsigned left = 0, bit = 1;
+  MPNUM_NO_UNROLL_
+  for (unsigned i = first; i < rest; i += batch * step) {
+    gate_vectors_<size, Dy, Src> in[batch];
+    size_t at[batch]; /* of those past the end the first one again */
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b) {
+      at[b] = i + b * step < rest ? i + b * step : i;
+      in[b].x = *reinterpret_cast<const mpnum_lanes<Src, size> *>(load.src + at[b]);
+      if (has_factor)
+        in[b].factor = *reinterpret_cast<const mpnum_lanes<Src, size> *>(load.factor + at[b]);
+      if (has_dy)
+        in[b].dy = *reinterpret_cast<const mpnum_lanes<Dy, size> *>(load.dy + at[b]);
+    }
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b) {
+      if ((b == 0 || at[b] != i) && !each(at[b], in[b])) left |= bit;
+      bit *= 2;
+    }
+  }
+  MPNUM_NO_UNROLL_
+  for (unsigned i = first; left != 0; left >>= 1, i += step) {
+    if (!(left & 1)) continue;
+    MPNUM_NO_UNROLL_
+    for (unsigned j = i; j < i + size; j += 2)
+      writer(j, load(j, row_any_()), row_any_());
+  }
+  MPNUM_NO_UNROLL_
+  for (unsigned i = rest + 2 * place.row.lane; i < end; i += row_lanes_)
+    writer(i, load(i, row_any_()), row_any_());
+}
+template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
+  const To &to;
+  const gate_ &gate;
+  size_t begin;
+  float &amax;
+  template <unsigned size>
+  __device__ __forceinline__ bool operator()(size_t i, const gate_vectors_<size, Src, Src> &in) {
+    mpnum_lanes<float, size> y = gate_floats_(in.x), factor = y;
+    if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most) return false;
+    if (has_factor) factor = gate_floats_(in.factor);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      y.at[j] = gate_usual_<kind>::value(gate, y.at[j]);
+      if (has_factor) y.at[j] = mpnum_mul_scalar_(y.at[j], factor.at[j]);
+    }
+    return gate_put_(to, to.dst + begin + i, y, amax);
+  }
+};
+/* y, or canonical where hosts stand for a device. */
+static __device__ __forceinline__ float gate_times_(float a, float b) {
+#if MPNUM_ON_DEVICE_
+  return mpnum_mul_scalar_(a, b);
+#else
+  return mpnum_canonical_(mpnum_mul_scalar_(a, b));
+#endif
+}
+template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_slopes_ {
+  const To &to, &to_factor;
+  const gate_ &gate;
+  size_t begin, factor_begin;
+  float &amax;
+  template <unsigned size>
+  __device__ __forceinline__ bool operator()(size_t i, const gate_vectors_<size, Dy, Src> &in) {
+    mpnum_lanes<float, size> x = gate_floats_(in.x), factor = x, made = x;
+    if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most) return false;
+    const mpnum_lanes<float, size> dy = gate_floats_(in.dy);
+    if (has_factor) factor = gate_floats_(in.factor);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const float own = has_factor ? mpnum_mul_scalar_(dy.at[j], factor.at[j]) : dy.at[j];
+      const float slope = gate_usual_<kind>::slope(gate, x.at[j]);
+      if (has_factor) factor.at[j] = gate_times_(dy.at[j], gate_usual_<kind>::value(gate, x.at[j]));
+      made.at[j] = kind == gate_relu_ || kind == gate_squared_
+                       ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
+                       : gate_times_(own, slope);
+    }
+    if (has_factor && !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax)) return false;
+    return gate_put_(to, to.dst + begin + i, made, amax);
+  }
+};
+template <int kind, class To, class Src>
+static __device__ __forceinline__ bool gate_run_vectors_(const gate_job_<To, Src, Src> &job,
+                                                         const tile_place_ &place,
+                                                         gate_writer_<kind, To> &writer) {
+  enum : unsigned { size = gate_vector_<Src>::size };
+  const gate_loader_<false, Src, Src> load = gate_loader_of_<false>(job, place.row.number);
+  if (!gate_is_open_(job) || place.row.lanes != 32 || !row_is_aligned_<size>(load.src) ||
+      !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, place.row.number))
+    return false;
+  if (job.factor) {
+    gate_values_<kind, true, To, Src> each = {writer.to, job.gate, place.row.number * job.to.stride, writer.amax};
+    gate_each_vector_<GATE_TWO_, true, false, Src, Src>(place, job.columns, load, writer, each);
+  } else {
+    gate_values_<kind, false, To, Src> each = {writer.to, job.gate, place.row.number * job.to.stride, writer.amax};
+    gate_each_vector_<GATE_ONE_, false, false, Src, Src>(place, job.columns, load, writer, each);
+  }
+  return true;
+}
+template <int kind, class To, class Dy, class Src>
+static __device__ __forceinline__ bool gate_run_back_vectors_(const gate_job_<To, Dy, Src> &job,
+                                                         const tile_place_ &place,
+                                                         gate_slope_writer_<kind, false, To> &writer) {
+  enum : unsigned { size = gate_vector_<Src>::size };
+  const gate_loader_<false, Dy, Src> load = gate_loader_of_<false>(job, place.row.number);
+  const size_t n = place.row.number;
+  if (!gate_is_open_(job) || place.row.lanes != 32 || job.adds || !job.to.dst || (job.factor && !job.to_factor.dst) ||
+      !row_is_aligned_<size>(load.src) || !row_is_aligned_<size>(load.dy) ||
+      !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, n) ||
+      !gate_has_vectors_<size>(job.to_factor, n))
+    return false;
+  if (job.factor) {
+    gate_slopes_<kind, true, To, Dy, Src> each = {writer.to, writer.to_factor, job.gate, n * job.to.stride, n * job.to_factor.stride, writer.amax};
+    gate_each_vector_<1, true, true, Dy, Src>(place, job.columns, load, writer, each);
+  } else {
+    gate_slopes_<kind, false, To, Dy, Src> each = {writer.to, writer.to_factor, job.gate, n * job.to.stride, 0, writer.amax};
+    gate_each_vector_<GATE_TWO_, false, true, Dy, Src>(place, job.columns, load, writer, each);
+  }
+  return true;
+}
+template <int kind, class To, class Dy, class Src>
+static __device__ __forceinline__ bool gate_run_back_vectors_(const gate_job_<To, Dy, Src> &, const tile_place_ &, gate_slope_writer_<kind, true, To> &) { return false; }
 template <int kind, bool by_turns, unsigned batch, class To, class Src>
 static __device__ __forceinline__ void gate_run_(const gate_job_<To, Src, Src> &job,
                                                  const tile_place_ &place) {
   gate_writer_<kind, To> writer;
   gate_begin_(writer, job, place);
+  if (!by_turns && place.row.exists && gate_run_vectors_(job, place, writer)) {
+    norm_amax_(job.to, writer.amax);
+    return;
+  }
   if (place.row.exists)
     gate_each_<batch>::of(place, job.columns,
                           gate_loader_of_<by_turns>(job, place.row.number), writer);
@@ -284,6 +582,10 @@ static __device__ __forceinline__ void gate_run_back_(const gate_job_<To, Dy, Sr
   writer.to_factor = job.to_factor;
   writer.to_factor.begin();
   writer.adds = job.adds;
+  if (!by_turns && place.row.exists && gate_run_back_vectors_(job, place, writer)) {
+    norm_amax_(job.to, writer.amax);
+    return;
+  }
   if (place.row.exists)
     gate_each_<batch>::of(place, job.columns,
                           gate_loader_of_<by_turns>(job, place.row.number), writer);

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations and their derivatives of the usual x: numbers of no large magnitude, for
+ * which the functions of func.h take fewer steps and have the same bits. CUDA C++11;
+ * NVRTC for all of it. */
+#ifndef MPNUM_ROWS_DETAIL_ACTIVATION_USUAL_CUH
+#define MPNUM_ROWS_DETAIL_ACTIVATION_USUAL_CUH
+
+#include "activation_loops.h"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+#if MPNUM_ASKS_FMA_ /* hosts that compile kernels for a device alone */
+static inline float usual_silu_(float x) { return mpnum_silu_scalar_(x); }
+static inline float usual_gelu_tanh_(float x) { return mpnum_gelu_tanh_scalar_(x); }
+static inline float usual_silu_slope_(float x) {
+  return mpnum_silu_derivative_scalar_(x);
+}
+static inline float usual_gelu_tanh_slope_(float x) {
+  return mpnum_gelu_tanh_derivative_scalar_(x);
+}
+#else
+/* -1 / x, x from -2^60 to -2^-60. An approximation off by one in the last place makes it
+ * the nearest float, as the steps of div.rn.f32 and rcp.rn.f32 do. */
+static __device__ __forceinline__ float minus_inverse_(float x) {
+# if MPNUM_ON_DEVICE_
+  float y, error;
+  asm("{\n .reg .f32 m;\n neg.f32 m, %1;\n rcp.approx.ftz.f32 %0, m;\n}"
+      : "=f"(y)
+      : "f"(x));
+  error = mpnum_fma_scalar_(x, y, mpnum_constant_scalar_(0x3f800000u));
+  return mpnum_fma_scalar_(y, error, y);
+#else
+  return mpnum_div_scalar_(mpnum_constant_scalar_(0xbf800000u), x);
+#endif
+}
+/* a / b of the derivatives below: one step less than any a and b want, and enough for
+ * all x of both of them. */
+static __device__ __forceinline__ float quotient_(float a, float b) {
+# if MPNUM_ON_DEVICE_
+  float y, q, minus;
+  asm("neg.f32 %0, %1;" : "=f"(minus) : "f"(b));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
+  y = mpnum_fma_scalar_(
+      y, mpnum_fma_scalar_(minus, y, mpnum_constant_scalar_(0x3f800000u)), y);
+  q = mpnum_mul_scalar_(a, y);
+  return mpnum_fma_scalar_(mpnum_fma_scalar_(minus, q, a), y, q);
+#else
+  return mpnum_div_scalar_(a, b);
+#endif
+}
+
+/* As mpnumv_gated of mpnumv_logistic_by, where 2^n is normal. */
+static __device__ __forceinline__ float usual_gated_(float x, float r,
+                                                     mpnum_whole_scalar_ whole) {
+  const float minus_one = mpnum_constant_scalar_(0xbf800000u);
+  const float power = mpnum_f32_of_scalar_((whole.bits << 10) - 0x3f800000u);
+  const float slope = mpnum_decay_slope_scalar_(r);
+  const float minus_sum =
+      mpnum_fma_scalar_(slope, r, mpnum_sub_scalar_(minus_one, power));
+  const float lost = mpnum_fma_scalar_(
+      slope, r, mpnum_sub_scalar_(mpnum_sub_scalar_(minus_one, minus_sum), power));
+  const float ratio = minus_inverse_(minus_sum);
+  const float rest = mpnum_fma_scalar_(
+      ratio, lost,
+      mpnum_fma_scalar_(ratio, minus_sum, mpnum_constant_scalar_(0x3f800000u)));
+  const float product = mpnum_fma_scalar_(
+      x, ratio, mpnum_mul_scalar_(x, mpnum_mul_scalar_(ratio, rest)));
+  return mpnum_mul_scalar_(product, power);
+}
+/* |x| at most 87. */
+static __device__ __forceinline__ float usual_silu_(float x) {
+  const float t = mpnum_clamped_above_scalar_(x, 0x41980000u); /* 19 */
+  const mpnum_whole_scalar_ whole = mpnum_whole_near_scalar_(t);
+  return usual_gated_(x, mpnum_rest_of_scalar_(t, whole.n), whole);
+}
+/* |x| at most 10. */
+static __device__ __forceinline__ float usual_gelu_tanh_(float x) {
+  const float t = mpnum_clamped_above_scalar_(x, 0x40c00000u); /* 6 */
+  const mpnum_two_scalar_ u = mpnum_cubic_scalar_(t, mpnum_minus_square_scalar_(t));
+  const mpnum_whole_scalar_ whole = mpnum_whole_near_scalar_(u.high);
+  return usual_gated_(
+      x, mpnum_sub_scalar_(mpnum_rest_of_scalar_(u.high, whole.n), u.low), whole);
+}
+/* As mpnumv_gated_slope, where 2^n is normal. */
+static __device__ __forceinline__ float
+usual_gated_slope_(float x, mpnum_decay_scalar_ decay, mpnum_two_scalar_ slope) {
+  const bool is_below = x < 0;
+  const float one = mpnum_constant_scalar_(0x3f800000u);
+  const float power = mpnum_f32_of_scalar_(decay.shift + 0x3f800000u);
+  const mpnum_two_scalar_ sum = mpnum_one_more_scalar_(decay, power);
+  const float fraction = decay.fraction.high;
+  const float above = mpnum_fma_scalar_(
+      mpnum_mul_scalar_(mpnum_mul_scalar_(x, slope.high), power), fraction, sum.high);
+  const float low = mpnum_fma_scalar_(x, slope.low, sum.low);
+  const float below =
+      mpnum_fma_scalar_(fraction, mpnum_fma_scalar_(x, slope.high, sum.high),
+                        mpnum_mul_scalar_(fraction, low));
+  const float ratio =
+      quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
+  return mpnum_mul_scalar_(ratio, is_below ? power : one);
+}
+/* |x| at most 87. */
+static __device__ __forceinline__ float usual_silu_slope_(float x) {
+  const bool is_below = x < 0;
+  const float one = mpnum_constant_scalar_(0x3f800000u);
+  const mpnum_decay_scalar_ decay = mpnum_decay_of_scalar_(x);
+  const float power = mpnum_f32_of_scalar_(decay.shift + 0x3f800000u);
+  const mpnum_two_scalar_ sum = mpnum_one_more_scalar_(decay, power);
+  const float fraction = decay.fraction.high;
+  const float above = mpnum_fma_scalar_(mpnum_mul_scalar_(x, power), fraction, sum.high);
+  const float below = mpnum_fma_scalar_(fraction, mpnum_add_scalar_(x, sum.high),
+                                        mpnum_mul_scalar_(fraction, sum.low));
+  const float ratio =
+      quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
+  return mpnum_mul_scalar_(ratio, is_below ? power : one);
+}
+/* |x| at most 10. */
+static __device__ __forceinline__ float usual_gelu_tanh_slope_(float x) {
+  const mpnum_two_scalar_ square = mpnum_minus_square_scalar_(x);
+  const mpnum_two_scalar_ minus_slope =
+      mpnum_cubic_factor_scalar_(square, 0x3e5b33b6u, 0xaf8baf10u);
+  const mpnum_two_scalar_ slope = mpnum_joined_scalar_(
+      mpnum_minus_scalar_(minus_slope.high), mpnum_minus_scalar_(minus_slope.low));
+  const mpnum_two_scalar_ u =
+      mpnum_cubic_scalar_(mpnum_below_zero_scalar_(x), square);
+  return usual_gated_slope_(
+      x, mpnum_decay_of_sum_scalar_(u.high, mpnum_minus_scalar_(u.low)), slope);
+}
+#endif
+
+} // namespace mpnum
+
+MPNUM_C_END_
+#endif
