@@ -215,33 +215,55 @@ template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
 
 /* Activations of the usual x, of a magnitude that the bits most has; elsewhere any. */
 template <int kind> struct gate_usual_ {
+  static __device__ __forceinline__ float near_value(const gate_ &gate, float x) {
+    return gate_value_<kind>(gate, x);
+  }
   enum : uint32_t { most = 0x7f800000u };
+  template <bool is_short>
   static __device__ __forceinline__ float value(const gate_ &gate, float x) {
     return gate_value_<kind>(gate, x);
   }
+  template <bool is_short>
   static __device__ __forceinline__ float slope(const gate_ &gate, float x) {
     return gate_slope_<kind>(gate, x);
   }
 };
 template <> struct gate_usual_<gate_silu_> {
+  static __device__ __forceinline__ float near_value(const gate_ &, float x) {
+    return usual_near_silu_(x);
+  }
   enum : uint32_t { most = 0x42ae0000u }; /* 87 */
+  template <bool is_short>
   static __device__ __forceinline__ float value(const gate_ &, float x) {
     return usual_silu_(x);
   }
+  template <bool is_short>
   static __device__ __forceinline__ float slope(const gate_ &, float x) {
     return usual_silu_slope_(x);
   }
 };
 template <> struct gate_usual_<gate_gelu_tanh_> {
-  enum : uint32_t { most = 0x41200000u }; /* 10 */
-  static __device__ __forceinline__ float value(const gate_ &, float x) {
-    return usual_gelu_tanh_(x);
+  static __device__ __forceinline__ float near_value(const gate_ &, float x) {
+    return usual_near_gelu_tanh_(x);
   }
+  enum : uint32_t { most = 0x41200000u }; /* 10 */
+  template <bool is_short>
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return usual_gelu_tanh_<is_short>(x);
+  }
+  template <bool is_short>
   static __device__ __forceinline__ float slope(const gate_ &, float x) {
-    return usual_gelu_tanh_slope_(x);
+    return usual_gelu_tanh_slope_<is_short>(x);
   }
 };
 
+/* Whether results are but the nearest bf16 of values of bf16. */
+template <class To, class Src> struct gate_is_near_ {
+  static constexpr bool value = false;
+};
+template <> struct gate_is_near_<norm_plain_<mpnum_bf16>, mpnum_bf16> {
+  static constexpr bool value = true;
+};
 /* Vectors of what goes in, as they lie in memory. */
 template <unsigned size, class Dy, class Src> struct gate_vectors_ {
   mpnum_lanes<Src, size> x, factor;
@@ -481,7 +503,9 @@ template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
-      y.at[j] = gate_usual_<kind>::value(gate, y.at[j]);
+      y.at[j] = !has_factor && gate_is_near_<To, Src>::value
+                    ? gate_usual_<kind>::near_value(gate, y.at[j])
+                    : gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, y.at[j]);
       if (has_factor) y.at[j] = mpnum_mul_scalar_(y.at[j], factor.at[j]);
     }
     return gate_put_(to, to.dst + begin + i, y, amax);
@@ -509,8 +533,8 @@ template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
       const float own = has_factor ? mpnum_mul_scalar_(dy.at[j], factor.at[j]) : dy.at[j];
-      const float slope = gate_usual_<kind>::slope(gate, x.at[j]);
-      if (has_factor) factor.at[j] = gate_times_(dy.at[j], gate_usual_<kind>::value(gate, x.at[j]));
+      const float slope = gate_usual_<kind>::template slope<sizeof(Src) <= 2>(gate, x.at[j]);
+      if (has_factor) factor.at[j] = gate_times_(dy.at[j], gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
       made.at[j] = kind == gate_relu_ || kind == gate_squared_
                        ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
                        : gate_times_(own, slope);
@@ -625,7 +649,47 @@ template <class Dst, class Src> struct dropout_job_ {
   size_t rows, tiles, dst_stride, src_stride;
   unsigned columns;
   mpnum_dropout_ how;
+  mpnum_random_keys_ keys;
 };
+
+#ifndef DROP_BATCH_
+# define DROP_BATCH_ 2
+#endif
+/* Whole vectors of a tile whose first element has the first of four words, with some that
+ * are kept; batch of them are loaded before the first is used. */
+template <unsigned batch, class Dst, class Src>
+static __device__ __forceinline__ void dropout_vectors_(const dropout_job_<Dst, Src> &job,
+                                                        const Src *src, Dst *dst,
+                                                        unsigned begin, unsigned end,
+                                                        uint64_t index) {
+  enum : unsigned { size = row_vector_<Src>::size, step = 32 * size };
+  MPNUM_NO_UNROLL_
+  for (unsigned i = begin; i < end; i += batch * step) {
+    mpnum_lanes<Src, size> x[batch];
+    size_t at[batch]; /* of those past the end the first one again */
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b) {
+      at[b] = i + b * step < end ? i + b * step : i;
+      x[b] = *reinterpret_cast<const mpnum_lanes<Src, size> *>(src + at[b]);
+    }
+    MPNUM_UNROLL_
+    for (unsigned b = 0; b < batch; ++b) {
+      mpnum_lanes<float, size> y = row_floats_(x[b]);
+      if (b != 0 && at[b] == i) continue;
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; j += 4) {
+        const mpnum_u32x4 four = mpnum_random_by_(job.keys, (index + at[b] + j) / 4);
+        const uint32_t words[4] = {four.x, four.y, four.z, four.w};
+        MPNUM_UNROLL_
+        for (unsigned k = 0; k < 4; ++k)
+          y.at[j + k] = words[k] > job.how.last
+                            ? mpnum_from_bits_f32(0)
+                            : gate_times_(y.at[j + k], job.how.scale);
+      }
+      row_store_vector_(dst, at[b], 0, y, row_whole_pair_());
+    }
+  }
+}
 
 } // namespace mpnum
 
@@ -643,7 +707,17 @@ static __global__ void __launch_bounds__(256)
   Dst *const dst = job.dst + number * job.dst_stride;
   vector *const vectors = reinterpret_cast<vector *>(dst);
   const bool is_aligned = mpnum::row_is_aligned_<size>(dst);
-  for (size_t i = first + size * place.row.lane; i < end && i < job.columns;
+  const uint64_t index = job.how.offset + number * job.columns;
+  size_t done = first; /* by whole vectors */
+  if (is_aligned && blockDim.x == 32 && !job.how.keeps_none && index % 4 == 0 &&
+      mpnum::row_is_aligned_<size>(job.src + number * job.src_stride)) {
+    done = end < job.columns ? end : job.columns - job.columns % size;
+    mpnum::dropout_vectors_<DROP_BATCH_>(
+        job, job.src + number * job.src_stride, dst,
+        static_cast<unsigned>(first) + size * place.row.lane, static_cast<unsigned>(done),
+        index);
+  }
+  for (size_t i = done + size * place.row.lane; i < end && i < job.columns;
        i += size * blockDim.x) {
     const size_t left = job.columns - i;
     const mpnum_lanes<Src, size> x =
@@ -945,6 +1019,8 @@ mpnum_launch_dropout_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
     const uint64_t saved = mpnum_fenv_save_();
     volatile float kept = keep; /* read between these */
     job.how = mpnum_dropout_of_(kept, seed, offset);
+    for (unsigned i = 0; i < 20; ++i)
+      job.keys.at[i] = mpnum_random_key_(seed, i);
     mpnum_fenv_restore_(saved);
   }
   return mpnum_launch_tiles_(mpnum_dropout_rows_kernel_<Dst, Src>, job, stream);

@@ -10,7 +10,10 @@
 MPNUM_C_BEGIN_
 
 /* Of a multiprocessor: AdamW of floats asks for 48 KiB in three, of some 80 registers. */
-enum { MPNUM_OPTIMIZER_BLOCKS_ = 3 };
+#ifndef OPT_BLOCKS_
+# define OPT_BLOCKS_ 3
+#endif
+enum { MPNUM_OPTIMIZER_BLOCKS_ = OPT_BLOCKS_ };
 
 /* Four neighbours of an array as they lie in memory, or as many of them as there are. */
 struct mpnum_optimizer_codes_ {
@@ -34,7 +37,7 @@ MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
                                                                unsigned count,
                                                                bool is_aligned) {
   mpnum_optimizer_codes_ codes = {{0, 0, 0, 0}, 0, mpnum_grad_size_(type), 0, is_aligned};
-  if (!array) return codes;
+  if (!is_aligned && !array) return codes;
   codes.at = static_cast<unsigned char *>(const_cast<void *>(array)) + first * codes.size;
   codes.count = count;
 #if MPNUM_ON_DEVICE_ && defined(__CUDACC__) && !defined(__clang__)
@@ -152,8 +155,8 @@ MPNUM_DEVICE_ bool mpnum_optimizer_usual_codes_(const mpnum_optimizer_codes_ &pl
     code[j] = mpnumv_bits_of(x[j]) + (words[j] >> 16);
     x[j] = mpnumv_f32_of(code[j] & 0xffff0000u);
   }
-  const mpnum_lanes<uint32_t, 2> both = {
-      {__byte_perm(code[0], code[1], 0x7632), __byte_perm(code[2], code[3], 0x7632)}};
+  const mpnum_lanes<uint32_t, 2> both = {{code[0] >> 16 | (code[1] & 0xffff0000u),
+                                          code[2] >> 16 | (code[3] & 0xffff0000u)}};
   *reinterpret_cast<mpnum_lanes<uint32_t, 2> *>(place.at) = both;
   return true;
 }
@@ -263,7 +266,7 @@ MPNUM_DEVICE_ mpnum_parameter_ mpnum_parameter_load_(const mpnum_optimizer_tenso
                                                      bool is_aligned = false) {
   const mpnum_parameter_ at = {
       mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count, is_aligned),
-      mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count, is_aligned)};
+      mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count)};
   return at;
 }
 MPNUM_DEVICE_ void mpnum_parameter_floats_(float (&p)[4], const mpnum_optimizer_tensor &t,
@@ -277,14 +280,30 @@ MPNUM_DEVICE_ void mpnum_parameter_floats_(float (&p)[4], const mpnum_optimizer_
       p[j] = mpnum_add_scalar_(p[j], lacks[j]);
   }
 }
+/* Moments of 8 bits: a block is that of two neighbouring warps. */
+enum {
+  MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
+  MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
+};
+/* The largest finite magnitudes of both moments, of each warp. */
+struct mpnum_moments_shared_ {
+  uint32_t largest[2][MPNUM_LAUNCH_WARPS_];
+  alignas(16) mpnum_random_keys_ keys[3]; /* of the seeds of the step */
+};
 /* The random words of four elements. */
-MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4], uint64_t seed,
-                                          uint64_t index, bool is_aligned) {
+MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4],
+                                          const mpnum_optimizer_progress &progress,
+                                          unsigned which, uint64_t index, bool is_aligned,
+                                          const mpnum_moments_shared_ *shared) {
   if (!is_aligned) {
-    mpnum_quantize_words_(words, seed, index);
+    mpnum_quantize_words_(words, progress.seeds[which], index);
     return;
   }
-  const mpnum_u32x4 four = mpnum_random_x4(seed, index / 4);
+#ifdef OPT_NO_KEYS_
+  const mpnum_u32x4 four = mpnum_random_x4(progress.seeds[which], index / 4);
+#else
+  const mpnum_u32x4 four = mpnum_random_by_(shared->keys[which], index / 4);
+#endif
   words[0] = four.x;
   words[1] = four.y;
   words[2] = four.z;
@@ -294,13 +313,14 @@ MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4], uint64_t seed,
 MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
                                         const mpnum_optimizer_progress &progress,
                                         const mpnum_optimizer_tensor &t, uint64_t first,
-                                        const mpnum_parameter_ &at) {
+                                        const mpnum_parameter_ &at,
+                                        const mpnum_moments_shared_ *shared = 0) {
   const bool has_words = is_stochastic && t.parameter_type != MPNUM_TYPE_F32;
   float lacks[4] = {0, 0, 0, 0};
   uint32_t words[4] = {0, 0, 0, 0};
   if (has_words)
-    mpnum_optimizer_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
-                           t.first + first, at.codes.is_aligned);
+    mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_PARAMETER_WORDS_,
+                           t.first + first, at.codes.is_aligned, shared);
   if (t.remainder) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j)
@@ -317,15 +337,6 @@ MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
     mpnum_optimizer_copy_(t, first, at.codes.count, at.codes.is_aligned, p);
 }
 
-/* Moments of 8 bits: a block is that of two neighbouring warps. */
-enum {
-  MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
-  MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
-};
-/* The largest finite magnitudes of both moments, of each warp. */
-struct mpnum_moments_shared_ {
-  uint32_t largest[2][MPNUM_LAUNCH_WARPS_];
-};
 /* Floats of four codes, and the scale of their block. */
 MPNUM_DEVICE_ void mpnum_moment_load_(float (&x)[4], int is_second,
                                       const mpnum_optimizer_codes_ &codes,
@@ -389,13 +400,12 @@ MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
                                          const mpnum_moment_pair_ &both, uint64_t first,
                                          mpnum_moments_shared_ *shared) {
   const uint64_t index = t.first + first, block = first / MPNUM_OPTIMIZER_BLOCK;
-  const uint64_t *seeds = progress.seeds;
   const bool has_words = t.moment_type != MPNUM_TYPE_F32;
   const unsigned warp = threadIdx.x / 32, begin = warp & ~(MPNUM_MOMENT_WARPS_ - 1u);
   uint32_t words[4] = {0, 0, 0, 0};
   if (both.first.at && has_words)
-    mpnum_optimizer_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index,
-                           both.first.is_aligned);
+    mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_MOMENT1_WORDS_, index,
+                           both.first.is_aligned, shared);
   if (t.moment_type == MPNUM_TYPE_E4M3) {
     const uint32_t largest1 = mpnum_moment_largest_(m);
     const uint32_t largest2 = mpnum_moment_largest_(v);
@@ -415,8 +425,8 @@ MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
     mpnum_optimizer_round_(t.moment_type, both.first, m, has_words, words);
   if (both.second.at) {
     if (has_words)
-      mpnum_optimizer_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index,
-                             both.second.is_aligned);
+      mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_MOMENT2_WORDS_, index,
+                             both.second.is_aligned, shared);
     mpnum_optimizer_round_(t.moment_type, both.second, v, has_words, words);
   }
 }
@@ -546,7 +556,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
   if (!is_usual || !mpnum_adam_usual_(factors, g, p, m, v))
     mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
   mpnum_optimizer_keep_(m, v, progress, t, both, first, shared);
-  mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at);
+  mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at, shared);
 }
 /* Whether a tile has these types and is whole, and its arrays lie for fours. */
 MPNUM_DEVICE_ bool mpnum_optimizer_is_usual_(const mpnum_optimizer_list &list,
@@ -555,15 +565,16 @@ MPNUM_DEVICE_ bool mpnum_optimizer_is_usual_(const mpnum_optimizer_list &list,
   const unsigned g = mpnum_grad_size_(t.gradient_type);
   const unsigned p = mpnum_grad_size_(t.parameter_type);
   const unsigned m = mpnum_grad_size_(t.moment_type);
-  return list.step == MPNUM_OPTIMIZER_STEP_ADAM_ && t.n - first >= MPNUM_OPTIMIZER_TILE_ &&
-         !t.remainder && t.first % 4 == 0 &&
-         (!t.copy || (t.copy_type == MPNUM_TYPE_BF16 &&
-                      reinterpret_cast<size_t>(t.copy) % 8 == 0)) &&
-         reinterpret_cast<size_t>(t.gradient) % (4 * g) == 0 &&
-         reinterpret_cast<size_t>(t.parameter) % (4 * p) == 0 &&
-         (reinterpret_cast<size_t>(t.moment1) | reinterpret_cast<size_t>(t.moment2)) %
-                 (4 * m) ==
-             0;
+  const size_t copy = reinterpret_cast<size_t>(t.copy);
+  const bool is_aligned = ((reinterpret_cast<size_t>(t.gradient) & (4 * g - 1)) |
+                           (reinterpret_cast<size_t>(t.parameter) & (4 * p - 1)) |
+                           (reinterpret_cast<size_t>(t.moment1) & (4 * m - 1)) |
+                           (reinterpret_cast<size_t>(t.moment2) & (4 * m - 1)) |
+                           (copy & 7) | (t.first & 3) |
+                           reinterpret_cast<size_t>(t.remainder)) == 0;
+  return is_aligned & (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) &
+         (t.n - first >= MPNUM_OPTIMIZER_TILE_) &
+         ((copy == 0) | (t.copy_type == MPNUM_TYPE_BF16));
 }
 /* The step of such a tile, of types that the compiler knows; false of another one. */
 template <mpnum_type g, mpnum_type p, mpnum_type m, bool has_copy>
@@ -593,10 +604,13 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
                                           const mpnum_optimizer_progress &progress,
                                           mpnum_moments_shared_ *shared) {
   uint64_t tensor = 0;
+  for (unsigned i = threadIdx.x; i < 60; i += blockDim.x)
+    shared->keys[i / 20].at[i % 20] = mpnum_random_key_(progress.seeds[i / 20], i % 20);
+  __syncthreads();
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
     tensor = mpnum_grad_tensor_at_(list, tile, tensor);
-    const mpnum_optimizer_tensor &t = list.tensors[tensor];
+    const mpnum_optimizer_tensor t = list.tensors[tensor]; /* all of it at once */
     const uint64_t begin = (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_;
     const uint64_t first = begin + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
