@@ -460,7 +460,8 @@ gate_each_vector_(const tile_place_ &place, unsigned columns, const Load &load, 
   const unsigned begin = place.tile * row_tile_;
   const unsigned end = columns - begin < row_tile_ ? columns : begin + row_tile_;
   const unsigned rest = end - end % size, first = begin + size * place.row.lane;
-  unsigned left = 0, bit = 1;
+  uint32_t left = 0; /* a bit for each pair of this thread */
+  unsigned bit = 0;
   MPNUM_NO_UNROLL_
   for (unsigned i = first; i < rest; i += batch * step) {
     gate_vectors_<size, Dy, Src> in[batch];
@@ -476,16 +477,14 @@ gate_each_vector_(const tile_place_ &place, unsigned columns, const Load &load, 
     }
     MPNUM_UNROLL_
     for (unsigned b = 0; b < batch; ++b) {
-      if ((b == 0 || at[b] != i) && !each(at[b], in[b])) left |= bit;
-      bit *= 2;
+      if (b == 0 || at[b] != i) left |= each(at[b], in[b]) << bit;
+      bit += size / 2;
     }
   }
   MPNUM_NO_UNROLL_
-  for (unsigned i = first; left != 0; left >>= 1, i += step) {
-    if (!(left & 1)) continue;
-    MPNUM_NO_UNROLL_
-    for (unsigned j = i; j < i + size; j += 2)
-      writer(j, load(j, row_any_()), row_any_());
+  for (unsigned k = 0; left != 0; left >>= 1, ++k) {
+    const unsigned i = first + k / (size / 2) * step + k % (size / 2) * 2;
+    if (left & 1) writer(i, load(i, row_any_()), row_any_());
   }
   MPNUM_NO_UNROLL_
   for (unsigned i = rest + 2 * place.row.lane; i < end; i += row_lanes_)
@@ -497,9 +496,9 @@ template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
   size_t begin;
   float &amax;
   template <unsigned size>
-  __device__ __forceinline__ bool operator()(size_t i, const gate_vectors_<size, Src, Src> &in) {
+  __device__ __forceinline__ uint32_t operator()(size_t i, const gate_vectors_<size, Src, Src> &in) {
     mpnum_lanes<float, size> y = gate_floats_(in.x), factor = y;
-    if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most) return false;
+    if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most) return (1u << size / 2) - 1;
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
@@ -508,7 +507,7 @@ template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
                     : gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, y.at[j]);
       if (has_factor) y.at[j] = mpnum_mul_scalar_(y.at[j], factor.at[j]);
     }
-    return gate_put_(to, to.dst + begin + i, y, amax);
+    return gate_put_(to, to.dst + begin + i, y, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
 /* y, or canonical where hosts stand for a device. */
@@ -519,15 +518,115 @@ static __device__ __forceinline__ float gate_times_(float a, float b) {
   return mpnum_canonical_(mpnum_mul_scalar_(a, b));
 #endif
 }
-template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_slopes_ {
+/* Which gradients of 16 bits are those of bounds, where both have one code. */
+template <int kind, bool has_factor, class To, class Src> struct gate_has_bounds_ {
+  static constexpr bool value = false;
+};
+#ifndef NO_BOUNDS_
+# define MPNUM_HAS_BOUNDS_(kind, has_factor, Dst, Src)                         \
+  template <> struct gate_has_bounds_<kind, has_factor, norm_plain_<Dst>, Src> { \
+   static constexpr bool value = true;                                         \
+  };
+MPNUM_HAS_BOUNDS_(gate_silu_, false, mpnum_bf16, mpnum_bf16)
+MPNUM_HAS_BOUNDS_(gate_silu_, true, mpnum_bf16, mpnum_bf16)
+MPNUM_HAS_BOUNDS_(gate_gelu_tanh_, false, mpnum_bf16, mpnum_bf16)
+#undef MPNUM_HAS_BOUNDS_
+#endif
+template <int kind> struct gate_bounds_ {
+  enum : uint32_t { most = 0x42a00000u }; /* 80 */
+  static __device__ __forceinline__ usual_bounds_ of(float x) {
+    return usual_silu_bounds_(x);
+  }
+};
+template <> struct gate_bounds_<gate_gelu_tanh_> {
+  enum : uint32_t { most = 0x41100000u }; /* 9 */
+  static __device__ __forceinline__ usual_bounds_ of(float x) {
+    return usual_gelu_tanh_bounds_(x);
+  }
+};
+/* Words of codes of products. */
+template <class T, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<uint32_t, size / 2>
+gate_products_(const mpnum_lanes<float, size> &a, const mpnum_lanes<float, size> &b) {
+  mpnum_lanes<uint32_t, size / 2> words;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 2) {
+    const pair_ y = {{mpnum_mul_scalar_(a.at[j], b.at[j]),
+                      mpnum_mul_scalar_(a.at[j + 1], b.at[j + 1])}};
+    words.at[j / 2] = copied_<mpnum_lanes<uint32_t, 1>>(row_codes_<T>::of(y)).at[0];
+  }
+  return words;
+}
+template <int kind, bool has_factor, class To, class Dy, class Src,
+          bool by_bounds = gate_has_bounds_<kind, has_factor, To, Src>::value>
+struct gate_slopes_;
+template <int kind, bool has_factor, class T, class Dy, class Src>
+struct gate_slopes_<kind, has_factor, norm_plain_<T>, Dy, Src, true> {
+  const norm_plain_<T> &to, &to_factor;
+  const gate_ &gate;
+  size_t begin, factor_begin;
+  float &amax;
+  template <unsigned size>
+  __device__ __forceinline__ uint32_t operator()(size_t i,
+                                                 const gate_vectors_<size, Dy, Src> &in) {
+    enum : uint32_t { all = (1u << size / 2) - 1 };
+    typedef mpnum_lanes<uint32_t, size / 2> words;
+    const mpnum_lanes<float, size> x = gate_floats_(in.x);
+    if (gate_most_<Src>::of(in.x, x) > gate_bounds_<kind>::most) return all;
+    mpnum_lanes<float, size> dy = gate_floats_(in.dy), value[2], slope[2];
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const usual_bounds_ bounds = gate_bounds_<kind>::of(x.at[j]);
+      value[0].at[j] = bounds.value[0];
+      value[1].at[j] = bounds.value[1];
+      slope[0].at[j] = bounds.slope[0];
+      slope[1].at[j] = bounds.slope[1];
+    }
+    words of_factor[2] = {words(), words()}, of_x[2];
+    uint32_t differ = 0, left = 0;
+    if (has_factor) {
+      const mpnum_lanes<float, size> factor = gate_floats_(in.factor);
+      of_factor[0] = gate_products_<T>(dy, value[0]);
+      of_factor[1] = gate_products_<T>(dy, value[1]);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        dy.at[j] = mpnum_mul_scalar_(dy.at[j], factor.at[j]);
+    }
+    of_x[0] = gate_products_<T>(dy, slope[0]);
+    of_x[1] = gate_products_<T>(dy, slope[1]);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size / 2; ++j)
+      differ |= (of_x[0].at[j] ^ of_x[1].at[j]) | (of_factor[0].at[j] ^ of_factor[1].at[j]);
+    uint32_t *const x_words = reinterpret_cast<uint32_t *>(to.dst + begin + i);
+    uint32_t *const factor_words =
+        has_factor ? reinterpret_cast<uint32_t *>(to_factor.dst + factor_begin + i)
+                   : x_words;
+    if (differ == 0) {
+      *reinterpret_cast<words *>(x_words) = of_x[0];
+      if (has_factor) *reinterpret_cast<words *>(factor_words) = of_factor[0];
+      return 0;
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size / 2; ++j) {
+      if (of_x[0].at[j] != of_x[1].at[j] || of_factor[0].at[j] != of_factor[1].at[j]) {
+        left |= 1u << j;
+      } else {
+        x_words[j] = of_x[0].at[j];
+        if (has_factor) factor_words[j] = of_factor[0].at[j];
+      }
+    }
+    return left;
+  }
+};
+template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_slopes_<kind, has_factor, To, Dy, Src, false> {
   const To &to, &to_factor;
   const gate_ &gate;
   size_t begin, factor_begin;
   float &amax;
   template <unsigned size>
-  __device__ __forceinline__ bool operator()(size_t i, const gate_vectors_<size, Dy, Src> &in) {
+  __device__ __forceinline__ uint32_t operator()(size_t i, const gate_vectors_<size, Dy, Src> &in) {
     mpnum_lanes<float, size> x = gate_floats_(in.x), factor = x, made = x;
-    if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most) return false;
+    if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most) return (1u << size / 2) - 1;
     const mpnum_lanes<float, size> dy = gate_floats_(in.dy);
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
@@ -539,8 +638,8 @@ template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_
                        ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
                        : gate_times_(own, slope);
     }
-    if (has_factor && !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax)) return false;
-    return gate_put_(to, to.dst + begin + i, made, amax);
+    if (has_factor && !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax)) return (1u << size / 2) - 1;
+    return gate_put_(to, to.dst + begin + i, made, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
 template <int kind, class To, class Src>

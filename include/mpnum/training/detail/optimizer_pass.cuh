@@ -599,6 +599,23 @@ MPNUM_DEVICE_ bool mpnum_optimizer_usual_step_(const mpnum_optimizer_list &list,
   mpnum_optimizer_four_step_(known, progress, of, first, 4, true, shared);
   return true;
 }
+/* Asks for the arrays of the tile that this block does next, if it is one of the same
+ * tensor: a thread for each. */
+MPNUM_DEVICE_ void mpnum_optimizer_ask_(const mpnum_optimizer_tensor &t, uint64_t begin) {
+  const uint64_t next = begin + static_cast<uint64_t>(gridDim.x) * MPNUM_OPTIMIZER_TILE_;
+  const unsigned which = threadIdx.x / 32;
+  const mpnum_type type = which == 0   ? t.gradient_type
+                          : which == 1 ? t.parameter_type
+                                       : t.moment_type;
+  const void *const array = which == 0   ? t.gradient
+                            : which == 1 ? t.parameter
+                            : which == 2 ? t.moment1
+                                         : t.moment2;
+  const unsigned size = mpnum_grad_size_(type);
+  if (threadIdx.x % 32 != 0 || which > 3 || next + MPNUM_OPTIMIZER_TILE_ > t.n) return;
+  mpnum_prefetch_(static_cast<const char *>(array) + next * size,
+                  MPNUM_OPTIMIZER_TILE_ * size);
+}
 /* The tiles of this block. All of its threads. */
 MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
                                           const mpnum_optimizer_progress &progress,
@@ -615,6 +632,9 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
     const uint64_t first = begin + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
     const mpnum_type f32 = MPNUM_TYPE_F32, bf16 = MPNUM_TYPE_BF16;
+#ifdef OPT_PREFETCH_
+    if (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) mpnum_optimizer_ask_(t, begin);
+#endif
     if (mpnum_optimizer_is_usual_(list, t, begin) &&
         (mpnum_optimizer_usual_step_<f32, f32, f32, false>(list, progress, t, first, shared) ||
          mpnum_optimizer_usual_step_<bf16, f32, f32, true>(list, progress, t, first, shared) ||
