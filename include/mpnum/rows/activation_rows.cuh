@@ -39,6 +39,8 @@ struct gate_ {
 };
 /* Value and derivative of the activation of a number at what is bounded. */
 enum gate_kind_ { gate_silu_, gate_gelu_, gate_gelu_tanh_, gate_relu_, gate_squared_ };
+/* Blocks of a multiprocessor for which there are registers. */
+static constexpr unsigned gate_blocks_(int kind) { return kind == gate_gelu_ ? 3 : 4; }
 static __device__ __forceinline__ float gate_map_(mpnum_gate_kind_ kind, float x) {
   const mpnum_gate_map_ map = {kind, 0, 0, 0};
   return mpnum_gate_of_scalar_(&map, x);
@@ -314,8 +316,7 @@ template <class T> struct gate_most_<T, 2> {
     for (unsigned j = 0; j < size / 2; ++j)
       both = larger_magnitudes_<T>::larger(both, words.at[j]);
     const uint32_t low = both & 0xffffu, high = both >> 16;
-    return mpnum_bits_f32(
-        row_any_nan_<T>::in(from_bits<T>(low > high ? low : high)));
+    return mpnum_bits_f32(row_any_nan_<T>::in(from_bits<T>(low > high ? low : high)));
   }
 };
 
@@ -357,9 +358,8 @@ static __device__ __forceinline__ bool gate_put_(const norm_plain_<T> &to, T *ds
   return true;
 }
 template <class Q, unsigned size>
-static __device__ __forceinline__ bool gate_put_(const norm_codes_<Q> &to, Q *dst,
-                                                 mpnum_lanes<float, size> &y,
-                                                 float &amax) {
+static __device__ __forceinline__ bool
+gate_put_(const norm_codes_<Q> &to, Q *dst, mpnum_lanes<float, size> &y, float &amax) {
   uint32_t most = 0;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < size; ++j) {
@@ -429,51 +429,53 @@ template <> struct gate_each_<0> {
       writer(i, load(i, row_any_()), row_any_());
   }
 };
-/* Tiles of rows without bias and bounds, by vectors; what is unusual, or no whole vector,
- * goes by pairs. */
-template <class T> struct gate_vector_ {
-  enum : unsigned { size = row_vector_<T>::size, step = 32 * size };
-};
+/* Whether neither bias nor bounds nor alpha change what goes in. */
+static __device__ __forceinline__ bool gate_is_open_(const mpnum_gate_map_ &map) {
+  return mpnum_bits_f32(map.high) == 0x7f800000u &&
+         mpnum_bits_f32(map.low) == 0xff800000u &&
+         mpnum_bits_f32(map.number) == 0x80000000u;
+}
 template <class Job>
-static __device__ __forceinline__ bool gate_is_open_(const Job &job) {
-  return !job.bias && !job.gate.has_alpha && mpnum_bits_f32(job.gate.source.high) == 0x7f800000u &&
-         mpnum_bits_f32(job.gate.source.low) == 0xff800000u &&
-         mpnum_bits_f32(job.gate.factor.high) == 0x7f800000u &&
-         mpnum_bits_f32(job.gate.source.number) == 0x80000000u &&
-         mpnum_bits_f32(job.gate.factor.number) == 0x80000000u;
+static __device__ __forceinline__ bool gate_is_plain_(const Job &job) {
+  return !job.bias && !job.gate.has_alpha && gate_is_open_(job.gate.source) &&
+         (!job.factor || gate_is_open_(job.gate.factor));
 }
-template <unsigned size, class T>
-static __device__ __forceinline__ bool gate_has_vectors_(const norm_plain_<T> &to, size_t number) {
-  return !to.dst || row_is_aligned_<size>(to.dst + number * to.stride);
+template <unsigned size, class To>
+static __device__ __forceinline__ bool gate_has_vectors_(const To &to, size_t number) {
+  return row_is_aligned_<size>(to.dst + (to.dst ? number * to.stride : 0));
 }
-template <unsigned size, class T>
-static __device__ __forceinline__ bool gate_has_vectors_(const norm_codes_<T> &to, size_t number) {
-  return !to.dst || row_is_aligned_<size>(to.dst + number * to.stride);
-}
-/* Gives vectors of this thread's tile to each, batch of them loaded before the first is
- * used, and those that it returns false for, and what is no whole vector, to writer by
- * pairs. */
-template <unsigned batch, bool has_factor, bool has_dy, class Dy, class Src, class Load, class Writer, class Each>
-static __device__ __forceinline__ void
-gate_each_vector_(const tile_place_ &place, unsigned columns, const Load &load, Writer &writer, Each &each) {
-  enum : unsigned { size = gate_vector_<Src>::size, step = gate_vector_<Src>::step };
-  const unsigned begin = place.tile * row_tile_;
-  const unsigned end = columns - begin < row_tile_ ? columns : begin + row_tile_;
-  const unsigned rest = end - end % size, first = begin + size * place.row.lane;
-  uint32_t left = 0; /* a bit for each pair of this thread */
+/* Pairs of a thread in a tile, a bit for each: they go by vectors from the first of a
+ * thread on, a step apart. */
+template <class T> struct gate_place_ {
+  enum : unsigned { size = row_vector_<T>::size, step = 32 * size };
+  unsigned first, rest, end; /* no vectors from rest on */
+  __device__ __forceinline__ gate_place_(const tile_place_ &place, unsigned columns) {
+    const unsigned begin = place.tile * row_tile_;
+    end = columns - begin < row_tile_ ? columns : begin + row_tile_;
+    rest = end - end % size;
+    first = begin + size * place.row.lane;
+  }
+};
+/* Gives vectors of a plain tile to each, batch of them loaded before the first is used.
+ * Returns the pairs that each leaves to others. */
+template <unsigned batch, bool has_factor, class Dy, class Src, class Load, class Each>
+static __device__ __forceinline__ uint32_t
+gate_each_vector_(const gate_place_<Src> &place, const Load &load, Each &each) {
+  enum : unsigned { size = gate_place_<Src>::size, step = gate_place_<Src>::step };
+  uint32_t left = 0;
   unsigned bit = 0;
   MPNUM_NO_UNROLL_
-  for (unsigned i = first; i < rest; i += batch * step) {
+  for (unsigned i = place.first; i < place.rest; i += batch * step) {
     gate_vectors_<size, Dy, Src> in[batch];
     size_t at[batch]; /* of those past the end the first one again */
     MPNUM_UNROLL_
     for (unsigned b = 0; b < batch; ++b) {
-      at[b] = i + b * step < rest ? i + b * step : i;
-      in[b].x = *reinterpret_cast<const mpnum_lanes<Src, size> *>(load.src + at[b]);
+      at[b] = i + b * step < place.rest ? i + b * step : i;
+      in[b].x = row_fetch_vector_<size>(load.src, at[b], 0, row_whole_pair_());
       if (has_factor)
-        in[b].factor = *reinterpret_cast<const mpnum_lanes<Src, size> *>(load.factor + at[b]);
-      if (has_dy)
-        in[b].dy = *reinterpret_cast<const mpnum_lanes<Dy, size> *>(load.dy + at[b]);
+        in[b].factor = row_fetch_vector_<size>(load.factor, at[b], 0, row_whole_pair_());
+      if (Each::has_dy)
+        in[b].dy = row_fetch_vector_<size>(load.dy, at[b], 0, row_whole_pair_());
     }
     MPNUM_UNROLL_
     for (unsigned b = 0; b < batch; ++b) {
@@ -481,24 +483,40 @@ gate_each_vector_(const tile_place_ &place, unsigned columns, const Load &load, 
       bit += size / 2;
     }
   }
-  MPNUM_NO_UNROLL_
-  for (unsigned k = 0; left != 0; left >>= 1, ++k) {
-    const unsigned i = first + k / (size / 2) * step + k % (size / 2) * 2;
-    if (left & 1) writer(i, load(i, row_any_()), row_any_());
-  }
-  MPNUM_NO_UNROLL_
-  for (unsigned i = rest + 2 * place.row.lane; i < end; i += row_lanes_)
-    writer(i, load(i, row_any_()), row_any_());
+  return left;
 }
+/* Pairs that are left, and those that are no part of a vector. */
+template <class Src, class Load, class Writer>
+static __device__ __forceinline__ void gate_each_left_(const gate_place_<Src> &place,
+                                                       unsigned lane, uint32_t left,
+                                                       const Load &load, Writer &writer) {
+  const unsigned pairs = gate_place_<Src>::size / 2;
+  unsigned behind = place.rest + 2 * lane;
+  MPNUM_NO_UNROLL_
+  for (unsigned k = 0; left != 0 || behind < place.end; left >>= 1, ++k) {
+    unsigned i = place.first + k / pairs * gate_place_<Src>::step + k % pairs * 2;
+    if (left == 0) {
+      i = behind;
+      behind += row_lanes_;
+    } else if (left % 2 == 0) {
+      continue;
+    }
+    writer(i, load(i, row_any_()), row_any_());
+  }
+}
+/* Values of vectors of the usual x. */
 template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
+  enum : bool { has_dy = false };
   const To &to;
   const gate_ &gate;
   size_t begin;
   float &amax;
   template <unsigned size>
-  __device__ __forceinline__ uint32_t operator()(size_t i, const gate_vectors_<size, Src, Src> &in) {
+  __device__ __forceinline__ uint32_t
+  operator()(size_t i, const gate_vectors_<size, Src, Src> &in) {
     mpnum_lanes<float, size> y = gate_floats_(in.x), factor = y;
-    if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most) return (1u << size / 2) - 1;
+    if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most)
+      return (1u << size / 2) - 1;
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
@@ -523,14 +541,14 @@ template <int kind, bool has_factor, class To, class Src> struct gate_has_bounds
   static constexpr bool value = false;
 };
 #ifndef NO_BOUNDS_
-# define MPNUM_HAS_BOUNDS_(kind, has_factor, Dst, Src)                         \
+# define MPNUM_HAS_BOUNDS_(kind, has_factor, Dst, Src)                           \
   template <> struct gate_has_bounds_<kind, has_factor, norm_plain_<Dst>, Src> { \
-   static constexpr bool value = true;                                         \
+   static constexpr bool value = true;                                           \
   };
 MPNUM_HAS_BOUNDS_(gate_silu_, false, mpnum_bf16, mpnum_bf16)
 MPNUM_HAS_BOUNDS_(gate_silu_, true, mpnum_bf16, mpnum_bf16)
 MPNUM_HAS_BOUNDS_(gate_gelu_tanh_, false, mpnum_bf16, mpnum_bf16)
-#undef MPNUM_HAS_BOUNDS_
+# undef MPNUM_HAS_BOUNDS_
 #endif
 template <int kind> struct gate_bounds_ {
   enum : uint32_t { most = 0x42a00000u }; /* 80 */
@@ -562,6 +580,7 @@ template <int kind, bool has_factor, class To, class Dy, class Src,
 struct gate_slopes_;
 template <int kind, bool has_factor, class T, class Dy, class Src>
 struct gate_slopes_<kind, has_factor, norm_plain_<T>, Dy, Src, true> {
+  enum : bool { has_dy = true };
   const norm_plain_<T> &to, &to_factor;
   const gate_ &gate;
   size_t begin, factor_begin;
@@ -596,7 +615,8 @@ struct gate_slopes_<kind, has_factor, norm_plain_<T>, Dy, Src, true> {
     of_x[1] = gate_products_<T>(dy, slope[1]);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size / 2; ++j)
-      differ |= (of_x[0].at[j] ^ of_x[1].at[j]) | (of_factor[0].at[j] ^ of_factor[1].at[j]);
+      differ |=
+          (of_x[0].at[j] ^ of_x[1].at[j]) | (of_factor[0].at[j] ^ of_factor[1].at[j]);
     uint32_t *const x_words = reinterpret_cast<uint32_t *>(to.dst + begin + i);
     uint32_t *const factor_words =
         has_factor ? reinterpret_cast<uint32_t *>(to_factor.dst + factor_begin + i)
@@ -618,71 +638,96 @@ struct gate_slopes_<kind, has_factor, norm_plain_<T>, Dy, Src, true> {
     return left;
   }
 };
-template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_slopes_<kind, has_factor, To, Dy, Src, false> {
+template <int kind, bool has_factor, class To, class Dy, class Src>
+struct gate_slopes_<kind, has_factor, To, Dy, Src, false> {
+  enum : bool { has_dy = true };
   const To &to, &to_factor;
   const gate_ &gate;
   size_t begin, factor_begin;
   float &amax;
   template <unsigned size>
-  __device__ __forceinline__ uint32_t operator()(size_t i, const gate_vectors_<size, Dy, Src> &in) {
+  __device__ __forceinline__ uint32_t operator()(size_t i,
+                                                 const gate_vectors_<size, Dy, Src> &in) {
     mpnum_lanes<float, size> x = gate_floats_(in.x), factor = x, made = x;
-    if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most) return (1u << size / 2) - 1;
+    if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most)
+      return (1u << size / 2) - 1;
     const mpnum_lanes<float, size> dy = gate_floats_(in.dy);
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
       const float own = has_factor ? mpnum_mul_scalar_(dy.at[j], factor.at[j]) : dy.at[j];
-      const float slope = gate_usual_<kind>::template slope<sizeof(Src) <= 2>(gate, x.at[j]);
-      if (has_factor) factor.at[j] = gate_times_(dy.at[j], gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
+      const float slope =
+          gate_usual_<kind>::template slope<sizeof(Src) <= 2>(gate, x.at[j]);
+      if (has_factor)
+        factor.at[j] = gate_times_(
+            dy.at[j], gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
       made.at[j] = kind == gate_relu_ || kind == gate_squared_
                        ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
                        : gate_times_(own, slope);
     }
-    if (has_factor && !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax)) return (1u << size / 2) - 1;
+    if (has_factor &&
+        !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax))
+      return (1u << size / 2) - 1;
     return gate_put_(to, to.dst + begin + i, made, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
+/* A tile by vectors, if it may go so. */
 template <int kind, class To, class Src>
-static __device__ __forceinline__ bool gate_run_vectors_(const gate_job_<To, Src, Src> &job,
-                                                         const tile_place_ &place,
-                                                         gate_writer_<kind, To> &writer) {
-  enum : unsigned { size = gate_vector_<Src>::size };
-  const gate_loader_<false, Src, Src> load = gate_loader_of_<false>(job, place.row.number);
-  if (!gate_is_open_(job) || place.row.lanes != 32 || !row_is_aligned_<size>(load.src) ||
-      !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, place.row.number))
+static __device__ __forceinline__ bool
+gate_run_vectors_(const gate_job_<To, Src, Src> &job, const tile_place_ &place,
+                  gate_writer_<kind, To> &writer) {
+  enum : unsigned { size = row_vector_<Src>::size };
+  const size_t number = place.row.number, begin = number * job.to.stride;
+  const gate_loader_<false, Src, Src> load = gate_loader_of_<false>(job, number);
+  const gate_place_<Src> vectors(place, job.columns);
+  uint32_t left = 0;
+  if (!gate_is_plain_(job) || place.row.lanes != 32 || !row_is_aligned_<size>(load.src) ||
+      !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, number))
     return false;
   if (job.factor) {
-    gate_values_<kind, true, To, Src> each = {writer.to, job.gate, place.row.number * job.to.stride, writer.amax};
-    gate_each_vector_<GATE_TWO_, true, false, Src, Src>(place, job.columns, load, writer, each);
+    gate_values_<kind, true, To, Src> each = {writer.to, job.gate, begin, writer.amax};
+    left = gate_each_vector_<GATE_TWO_, true, Src>(vectors, load, each);
   } else {
-    gate_values_<kind, false, To, Src> each = {writer.to, job.gate, place.row.number * job.to.stride, writer.amax};
-    gate_each_vector_<GATE_ONE_, false, false, Src, Src>(place, job.columns, load, writer, each);
+    gate_values_<kind, false, To, Src> each = {writer.to, job.gate, begin, writer.amax};
+    left = gate_each_vector_<GATE_ONE_, false, Src>(vectors, load, each);
   }
+  gate_each_left_(vectors, place.row.lane, left, load, writer);
   return true;
 }
 template <int kind, class To, class Dy, class Src>
-static __device__ __forceinline__ bool gate_run_back_vectors_(const gate_job_<To, Dy, Src> &job,
-                                                         const tile_place_ &place,
-                                                         gate_slope_writer_<kind, false, To> &writer) {
-  enum : unsigned { size = gate_vector_<Src>::size };
-  const gate_loader_<false, Dy, Src> load = gate_loader_of_<false>(job, place.row.number);
-  const size_t n = place.row.number;
-  if (!gate_is_open_(job) || place.row.lanes != 32 || job.adds || !job.to.dst || (job.factor && !job.to_factor.dst) ||
-      !row_is_aligned_<size>(load.src) || !row_is_aligned_<size>(load.dy) ||
-      !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, n) ||
-      !gate_has_vectors_<size>(job.to_factor, n))
+static __device__ __forceinline__ bool
+gate_run_back_vectors_(const gate_job_<To, Dy, Src> &job, const tile_place_ &place,
+                       gate_slope_writer_<kind, false, To> &writer) {
+  enum : unsigned { size = row_vector_<Src>::size };
+  const size_t number = place.row.number, begin = number * job.to.stride;
+  const gate_loader_<false, Dy, Src> load = gate_loader_of_<false>(job, number);
+  const gate_place_<Src> vectors(place, job.columns);
+  uint32_t left = 0;
+  if (!gate_is_plain_(job) || place.row.lanes != 32 || job.adds || !job.to.dst ||
+      !job.factor != !job.to_factor.dst || !row_is_aligned_<size>(load.src) ||
+      !row_is_aligned_<size>(load.dy) || !row_is_aligned_<size>(load.factor) ||
+      !gate_has_vectors_<size>(job.to, number) ||
+      !gate_has_vectors_<size>(job.to_factor, number))
     return false;
   if (job.factor) {
-    gate_slopes_<kind, true, To, Dy, Src> each = {writer.to, writer.to_factor, job.gate, n * job.to.stride, n * job.to_factor.stride, writer.amax};
-    gate_each_vector_<1, true, true, Dy, Src>(place, job.columns, load, writer, each);
+    gate_slopes_<kind, true, To, Dy, Src> each = {
+        writer.to,  writer.to_factor, job.gate, begin, number * job.to_factor.stride,
+        writer.amax};
+    left = gate_each_vector_<1, true, Dy>(vectors, load, each);
   } else {
-    gate_slopes_<kind, false, To, Dy, Src> each = {writer.to, writer.to_factor, job.gate, n * job.to.stride, 0, writer.amax};
-    gate_each_vector_<GATE_TWO_, false, true, Dy, Src>(place, job.columns, load, writer, each);
+    gate_slopes_<kind, false, To, Dy, Src> each = {
+        writer.to, writer.to_factor, job.gate, begin, 0, writer.amax};
+    left = gate_each_vector_<GATE_TWO_, false, Dy>(vectors, load, each);
   }
+  gate_each_left_(vectors, place.row.lane, left, load, writer);
   return true;
 }
 template <int kind, class To, class Dy, class Src>
-static __device__ __forceinline__ bool gate_run_back_vectors_(const gate_job_<To, Dy, Src> &, const tile_place_ &, gate_slope_writer_<kind, true, To> &) { return false; }
+static __device__ __forceinline__ bool
+gate_run_back_vectors_(const gate_job_<To, Dy, Src> &, const tile_place_ &,
+                       gate_slope_writer_<kind, true, To> &) {
+  return false; /* by turns */
+}
 template <int kind, bool by_turns, unsigned batch, class To, class Src>
 static __device__ __forceinline__ void gate_run_(const gate_job_<To, Src, Src> &job,
                                                  const tile_place_ &place) {
@@ -720,7 +765,7 @@ static __device__ __forceinline__ void gate_run_back_(const gate_job_<To, Dy, Sr
 /* Blocks as mpnum_launch_tiles_ has them. What lies by turns has code of its own, so that
  * loads of a batch stand together in the other. */
 template <int kind, class To, class Src>
-static __global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(256, mpnum::gate_blocks_(kind))
     mpnum_activation_rows_kernel_(mpnum::gate_job_<To, Src, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
@@ -730,7 +775,7 @@ static __global__ void __launch_bounds__(256)
     mpnum::gate_run_<kind, false, 4>(job, place);
 }
 template <int kind, class To, class Dy, class Src>
-static __global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(256, mpnum::gate_blocks_(kind))
     mpnum_activation_backward_rows_kernel_(mpnum::gate_job_<To, Dy, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
@@ -757,10 +802,9 @@ template <class Dst, class Src> struct dropout_job_ {
 /* Whole vectors of a tile whose first element has the first of four words, with some that
  * are kept; batch of them are loaded before the first is used. */
 template <unsigned batch, class Dst, class Src>
-static __device__ __forceinline__ void dropout_vectors_(const dropout_job_<Dst, Src> &job,
-                                                        const Src *src, Dst *dst,
-                                                        unsigned begin, unsigned end,
-                                                        uint64_t index) {
+static __device__ __forceinline__ void
+dropout_vectors_(const dropout_job_<Dst, Src> &job, const Src *src, Dst *dst,
+                 unsigned begin, unsigned end, uint64_t index) {
   enum : unsigned { size = row_vector_<Src>::size, step = 32 * size };
   MPNUM_NO_UNROLL_
   for (unsigned i = begin; i < end; i += batch * step) {
@@ -781,9 +825,8 @@ static __device__ __forceinline__ void dropout_vectors_(const dropout_job_<Dst, 
         const uint32_t words[4] = {four.x, four.y, four.z, four.w};
         MPNUM_UNROLL_
         for (unsigned k = 0; k < 4; ++k)
-          y.at[j + k] = words[k] > job.how.last
-                            ? mpnum_from_bits_f32(0)
-                            : gate_times_(y.at[j + k], job.how.scale);
+          y.at[j + k] = words[k] > job.how.last ? mpnum_from_bits_f32(0)
+                                                : gate_times_(y.at[j + k], job.how.scale);
       }
       row_store_vector_(dst, at[b], 0, y, row_whole_pair_());
     }
@@ -811,10 +854,10 @@ static __global__ void __launch_bounds__(256)
   if (is_aligned && blockDim.x == 32 && !job.how.keeps_none && index % 4 == 0 &&
       mpnum::row_is_aligned_<size>(job.src + number * job.src_stride)) {
     done = end < job.columns ? end : job.columns - job.columns % size;
-    mpnum::dropout_vectors_<DROP_BATCH_>(
-        job, job.src + number * job.src_stride, dst,
-        static_cast<unsigned>(first) + size * place.row.lane, static_cast<unsigned>(done),
-        index);
+    mpnum::dropout_vectors_<DROP_BATCH_>(job, job.src + number * job.src_stride, dst,
+                                         static_cast<unsigned>(first) +
+                                             size * place.row.lane,
+                                         static_cast<unsigned>(done), index);
   }
   for (size_t i = done + size * place.row.lane; i < end && i < job.columns;
        i += size * blockDim.x) {

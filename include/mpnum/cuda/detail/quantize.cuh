@@ -317,8 +317,8 @@ MPNUM_INLINE uint32_t mpnum_random_key_(uint64_t seed, unsigned i) {
 }
 MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
                                           uint64_t counter) {
-  mpnum_u32x4 c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0,
-                   0};
+  mpnum_u32x4 c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
+                   0, 0};
   MPNUM_UNROLL_
   for (unsigned i = 0; i < 10; ++i) {
     const uint64_t product0 = static_cast<uint64_t>(0xd2511f53u) * c.x;

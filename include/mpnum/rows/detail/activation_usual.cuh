@@ -6,13 +6,16 @@
 #define MPNUM_ROWS_DETAIL_ACTIVATION_USUAL_CUH
 
 #include "activation_loops.h"
+#include "../../cuda/detail/inverse.cuh"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
 
 #if MPNUM_ASKS_FMA_ /* hosts that compile kernels for a device alone */
 static inline float usual_silu_(float x) { return mpnum_silu_scalar_(x); }
-template <bool> static inline float usual_gelu_tanh_(float x) { return mpnum_gelu_tanh_scalar_(x); }
+template <bool> static inline float usual_gelu_tanh_(float x) {
+  return mpnum_gelu_tanh_scalar_(x);
+}
 static inline float usual_near_silu_(float x) { return mpnum_silu_scalar_(x); }
 static inline float usual_near_gelu_tanh_(float x) { return mpnum_gelu_tanh_scalar_(x); }
 static inline float usual_silu_slope_(float x) {
@@ -27,36 +30,6 @@ struct usual_bounds_ {
 static inline usual_bounds_ usual_silu_bounds_(float) { return usual_bounds_(); }
 static inline usual_bounds_ usual_gelu_tanh_bounds_(float) { return usual_bounds_(); }
 #else
-/* -1 / x, x from -2^60 to -2^-60. An approximation off by one in the last place makes it
- * the nearest float, as the steps of div.rn.f32 and rcp.rn.f32 do. */
-static __device__ __forceinline__ float minus_inverse_(float x) {
-# if MPNUM_ON_DEVICE_
-  float y, error;
-  asm("{\n .reg .f32 m;\n neg.f32 m, %1;\n rcp.approx.ftz.f32 %0, m;\n}"
-      : "=f"(y)
-      : "f"(x));
-  error = mpnum_fma_scalar_(x, y, mpnum_constant_scalar_(0x3f800000u));
-  return mpnum_fma_scalar_(y, error, y);
-#else
-  return mpnum_div_scalar_(mpnum_constant_scalar_(0xbf800000u), x);
-#endif
-}
-/* a / b of the derivatives below: one step less than any a and b want, and enough for
- * all x of both of them. */
-static __device__ __forceinline__ float quotient_(float a, float b) {
-# if MPNUM_ON_DEVICE_
-  float y, q, minus;
-  asm("neg.f32 %0, %1;" : "=f"(minus) : "f"(b));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
-  y = mpnum_fma_scalar_(
-      y, mpnum_fma_scalar_(minus, y, mpnum_constant_scalar_(0x3f800000u)), y);
-  q = mpnum_mul_scalar_(a, y);
-  return mpnum_fma_scalar_(mpnum_fma_scalar_(minus, q, a), y, q);
-#else
-  return mpnum_div_scalar_(a, b);
-#endif
-}
-
 /* As mpnumv_gated of mpnumv_logistic_by, where 2^n is normal. */
 static __device__ __forceinline__ float usual_gated_(float x, float r,
                                                      mpnum_whole_scalar_ whole) {
@@ -67,12 +40,12 @@ static __device__ __forceinline__ float usual_gated_(float x, float r,
       mpnum_fma_scalar_(slope, r, mpnum_sub_scalar_(minus_one, power));
   const float lost = mpnum_fma_scalar_(
       slope, r, mpnum_sub_scalar_(mpnum_sub_scalar_(minus_one, minus_sum), power));
-  const float ratio = minus_inverse_(minus_sum);
+  const float ratio = mpnum_usual_inverse_(mpnum_minus_(minus_sum));
   const float rest = mpnum_fma_scalar_(
       ratio, lost,
       mpnum_fma_scalar_(ratio, minus_sum, mpnum_constant_scalar_(0x3f800000u)));
-  const float product = mpnum_fma_scalar_(
-      x, ratio, mpnum_mul_scalar_(x, mpnum_mul_scalar_(ratio, rest)));
+  const float product =
+      mpnum_fma_scalar_(x, ratio, mpnum_mul_scalar_(x, mpnum_mul_scalar_(ratio, rest)));
   return mpnum_mul_scalar_(product, power);
 }
 /* |x| at most 87. */
@@ -87,7 +60,7 @@ template <bool is_short>
 static __device__ __forceinline__ mpnum_two_scalar_ usual_minus_square_(float x) {
   if (!is_short) return mpnum_minus_square_scalar_(x);
   mpnum_two_scalar_ square;
-  square.high = mpnum_mul_scalar_(x, mpnum_minus_scalar_(x));
+  square.high = mpnum_mul_scalar_(x, mpnum_minus_(x));
   square.low = 0;
   return square;
 }
@@ -110,7 +83,7 @@ usual_cubic_(float x, mpnum_two_scalar_ square) {
   const mpnum_two_scalar_ factor =
       usual_cubic_factor_<is_short>(square, 0x3d922279u, 0x3124d8b5u);
   mpnum_two_scalar_ u;
-  u.high = mpnum_mul_scalar_(mpnum_minus_scalar_(x), factor.high);
+  u.high = mpnum_mul_scalar_(mpnum_minus_(x), factor.high);
   u.low = mpnum_fma_scalar_(x, factor.low, mpnum_fma_scalar_(x, factor.high, u.high));
   return u;
 }
@@ -118,11 +91,10 @@ usual_cubic_(float x, mpnum_two_scalar_ square) {
 template <bool is_short>
 static __device__ __forceinline__ float usual_gelu_tanh_(float x) {
   const float t = mpnum_clamped_above_scalar_(x, 0x40c00000u); /* 6 */
-  const mpnum_two_scalar_ u =
-      usual_cubic_<is_short>(t, usual_minus_square_<is_short>(t));
+  const mpnum_two_scalar_ u = usual_cubic_<is_short>(t, usual_minus_square_<is_short>(t));
   const mpnum_whole_scalar_ whole = mpnum_whole_near_scalar_(u.high);
-  return usual_gated_(
-      x, mpnum_sub_scalar_(mpnum_rest_of_scalar_(u.high, whole.n), u.low), whole);
+  return usual_gated_(x, mpnum_sub_scalar_(mpnum_rest_of_scalar_(u.high, whole.n), u.low),
+                      whole);
 }
 /* Of x that are bf16: floats with the nearest bf16 of the functions above, by fewer steps
  * and not their bits. All such x have been tried, with approximations off by one either
@@ -135,18 +107,19 @@ static __device__ __forceinline__ float usual_near_(float x, float u) {
   const float power = mpnum_f32_of_scalar_((whole.bits << 10) - 0x3f800000u);
   const float minus_sum = mpnum_fma_scalar_(mpnum_decay_slope_scalar_(r), r,
                                             mpnum_sub_scalar_(minus_one, power));
-  return mpnum_mul_scalar_(mpnum_mul_scalar_(x, minus_inverse_(minus_sum)), power);
+  return mpnum_mul_scalar_(
+      mpnum_mul_scalar_(x, mpnum_usual_inverse_(mpnum_minus_(minus_sum))), power);
 }
 static __device__ __forceinline__ float usual_near_silu_(float x) {
   return usual_near_(x, mpnum_clamped_above_scalar_(x, 0x41980000u)); /* 19 */
 }
 static __device__ __forceinline__ float usual_near_gelu_tanh_(float x) {
   const float t = mpnum_clamped_above_scalar_(x, 0x40c00000u); /* 6 */
-  const float minus_square = mpnum_mul_scalar_(t, mpnum_minus_scalar_(t));
+  const float minus_square = mpnum_mul_scalar_(t, mpnum_minus_(t));
   const float minus_factor =
       mpnum_fma_scalar_(minus_square, mpnum_constant_scalar_(0x3d922279u),
                         mpnum_constant_scalar_(0xbfcc422au)); /* -sqrt(8 / pi) */
-  return usual_near_(x, mpnum_mul_scalar_(mpnum_minus_scalar_(t), minus_factor));
+  return usual_near_(x, mpnum_mul_scalar_(mpnum_minus_(t), minus_factor));
 }
 /* As mpnumv_gated_slope, where 2^n is normal. */
 static __device__ __forceinline__ float
@@ -163,7 +136,7 @@ usual_gated_slope_(float x, mpnum_decay_scalar_ decay, mpnum_two_scalar_ slope) 
       mpnum_fma_scalar_(fraction, mpnum_fma_scalar_(x, slope.high, sum.high),
                         mpnum_mul_scalar_(fraction, low));
   const float ratio =
-      quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
+      mpnum_usual_quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
   return mpnum_mul_scalar_(ratio, is_below ? power : one);
 }
 /* |x| at most 87. */
@@ -178,7 +151,7 @@ static __device__ __forceinline__ float usual_silu_slope_(float x) {
   const float below = mpnum_fma_scalar_(fraction, mpnum_add_scalar_(x, sum.high),
                                         mpnum_mul_scalar_(fraction, sum.low));
   const float ratio =
-      quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
+      mpnum_usual_quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
   return mpnum_mul_scalar_(ratio, is_below ? power : one);
 }
 /* |x| at most 10. */
@@ -187,12 +160,11 @@ static __device__ __forceinline__ float usual_gelu_tanh_slope_(float x) {
   const mpnum_two_scalar_ square = usual_minus_square_<is_short>(x);
   const mpnum_two_scalar_ minus_slope =
       usual_cubic_factor_<is_short>(square, 0x3e5b33b6u, 0xaf8baf10u);
-  const mpnum_two_scalar_ slope = mpnum_joined_scalar_(
-      mpnum_minus_scalar_(minus_slope.high), mpnum_minus_scalar_(minus_slope.low));
-  const mpnum_two_scalar_ u =
-      usual_cubic_<is_short>(mpnum_below_zero_scalar_(x), square);
-  return usual_gated_slope_(
-      x, mpnum_decay_of_sum_scalar_(u.high, mpnum_minus_scalar_(u.low)), slope);
+  const mpnum_two_scalar_ slope =
+      mpnum_joined_scalar_(mpnum_minus_(minus_slope.high), mpnum_minus_(minus_slope.low));
+  const mpnum_two_scalar_ u = usual_cubic_<is_short>(mpnum_below_zero_scalar_(x), square);
+  return usual_gated_slope_(x, mpnum_decay_of_sum_scalar_(u.high, mpnum_minus_(u.low)),
+                            slope);
 }
 
 /* Floats between which the activation and its derivative are, which are close to another:
@@ -211,7 +183,8 @@ static __device__ __forceinline__ float usual_abs_(float x) {
 }
 /* With u as above, v = x du/dx, and a number that errors of u count by, 0 or 1. */
 static __device__ __forceinline__ usual_bounds_ usual_bounds_of_(float x, float u,
-                                                                 float v, bool has_error) {
+                                                                 float v,
+                                                                 bool has_error) {
   const float minus_one = mpnum_constant_scalar_(0xbf800000u);
   const float of_value = mpnum_constant_scalar_(0x34800000u); /* 2^-22 */
   const float of_slope = mpnum_constant_scalar_(0x34c00000u); /* 1.5 2^-22 */
@@ -219,19 +192,19 @@ static __device__ __forceinline__ usual_bounds_ usual_bounds_of_(float x, float 
   const float r = mpnum_rest_of_scalar_(u, whole.n);
   const float power = mpnum_f32_of_scalar_((whole.bits << 10) - 0x3f800000u);
   const float minus_e = mpnum_fma_scalar_(mpnum_decay_slope_scalar_(r), r, minus_one);
-  const float ratio = minus_inverse_(mpnum_sub_scalar_(minus_e, power));
+  const float ratio = mpnum_usual_inverse_(mpnum_sub_scalar_(power, minus_e));
   const float sigma = mpnum_mul_scalar_(ratio, power);
   const float minus_rest = mpnum_mul_scalar_(minus_e, ratio); /* sigma - 1 */
-  const float part = mpnum_mul_scalar_(mpnum_mul_scalar_(v, sigma),
-                                       mpnum_minus_scalar_(minus_rest));
+  const float part =
+      mpnum_mul_scalar_(mpnum_mul_scalar_(v, sigma), mpnum_minus_(minus_rest));
   const float slope = mpnum_add_scalar_(sigma, part);
   const float value = mpnum_mul_scalar_(x, sigma);
   float size = mpnum_add_scalar_(sigma, usual_abs_(part));
   usual_bounds_ bounds;
   if (has_error) size = mpnum_fma_scalar_(part, u, size);
-  bounds.value[0] = mpnum_fma_scalar_(value, mpnum_minus_scalar_(of_value), value);
+  bounds.value[0] = mpnum_fma_scalar_(value, mpnum_minus_(of_value), value);
   bounds.value[1] = mpnum_fma_scalar_(value, of_value, value);
-  bounds.slope[0] = mpnum_fma_scalar_(size, mpnum_minus_scalar_(of_slope), slope);
+  bounds.slope[0] = mpnum_fma_scalar_(size, mpnum_minus_(of_slope), slope);
   bounds.slope[1] = mpnum_fma_scalar_(size, of_slope, slope);
   return bounds;
 }

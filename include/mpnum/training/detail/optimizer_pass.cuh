@@ -6,6 +6,7 @@
 
 #include "grad_pass.cuh"
 #include "optimizer_pass.h"
+#include "../../cuda/detail/inverse.cuh"
 #include "../optimizer_list.cuh"
 MPNUM_C_BEGIN_
 
@@ -27,15 +28,11 @@ struct mpnum_optimizer_codes_ {
 
 MPNUM_DEVICE_ bool mpnum_optimizer_is_whole_(const mpnum_optimizer_codes_ &codes) {
   return codes.count == 4 &&
-         (codes.is_aligned ||
-          reinterpret_cast<size_t>(codes.at) % (4 * codes.size) == 0);
+         (codes.is_aligned || reinterpret_cast<size_t>(codes.at) % (4 * codes.size) == 0);
 }
 /* Where four codes are to be, none of them known. */
-MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
-                                                               const void *array,
-                                                               uint64_t first,
-                                                               unsigned count,
-                                                               bool is_aligned) {
+MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(
+    mpnum_type type, const void *array, uint64_t first, unsigned count, bool is_aligned) {
   mpnum_optimizer_codes_ codes = {{0, 0, 0, 0}, 0, mpnum_grad_size_(type), 0, is_aligned};
   if (!is_aligned && !array) return codes;
   codes.at = static_cast<unsigned char *>(const_cast<void *>(array)) + first * codes.size;
@@ -47,12 +44,12 @@ MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
 }
 MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_load_(mpnum_type type,
                                                            const void *array,
-                                                           uint64_t first,
-                                                           unsigned count,
+                                                           uint64_t first, unsigned count,
                                                            bool is_aligned = false) {
   typedef mpnum_lanes<uint32_t, 4> four;
   typedef mpnum_lanes<uint32_t, 2> two;
-  mpnum_optimizer_codes_ codes = mpnum_optimizer_codes_at_(type, array, first, count, is_aligned);
+  mpnum_optimizer_codes_ codes =
+      mpnum_optimizer_codes_at_(type, array, first, count, is_aligned);
   if (!mpnum_optimizer_is_whole_(codes)) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j) {
@@ -140,8 +137,8 @@ MPNUM_DEVICE_ void mpnum_optimizer_codes_of_(uint32_t (&code)[4], float (&x)[4],
     x[j] = mpnum::to_float(made);
   }
 }
-/* Four whole codes of bf16 that no rounding makes Inf, by random words: their upper halves
- * decide. The floats become what is stored. Returns whether that was so. */
+/* Four whole codes of bf16 that no rounding makes Inf, by random words: their upper
+ * halves decide. The floats become what is stored. Returns whether that was so. */
 MPNUM_DEVICE_ bool mpnum_optimizer_usual_codes_(const mpnum_optimizer_codes_ &place,
                                                 float (&x)[4],
                                                 const uint32_t (&words)[4]) {
@@ -155,8 +152,8 @@ MPNUM_DEVICE_ bool mpnum_optimizer_usual_codes_(const mpnum_optimizer_codes_ &pl
     code[j] = mpnumv_bits_of(x[j]) + (words[j] >> 16);
     x[j] = mpnumv_f32_of(code[j] & 0xffff0000u);
   }
-  const mpnum_lanes<uint32_t, 2> both = {{code[0] >> 16 | (code[1] & 0xffff0000u),
-                                          code[2] >> 16 | (code[3] & 0xffff0000u)}};
+  const mpnum_lanes<uint32_t, 2> both = {
+      {code[0] >> 16 | (code[1] & 0xffff0000u), code[2] >> 16 | (code[3] & 0xffff0000u)}};
   *reinterpret_cast<mpnum_lanes<uint32_t, 2> *>(place.at) = both;
   return true;
 }
@@ -333,8 +330,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
       lacks[j] = mpnum_lacks_scalar_(lacks[j], p[j]);
     mpnum_optimizer_round_(t.parameter_type, at.remainder, lacks, has_words, words);
   }
-  if (t.copy)
-    mpnum_optimizer_copy_(t, first, at.codes.count, at.codes.is_aligned, p);
+  if (t.copy) mpnum_optimizer_copy_(t, first, at.codes.count, at.codes.is_aligned, p);
 }
 
 /* Floats of four codes, and the scale of their block. */
@@ -439,36 +435,6 @@ MPNUM_DEVICE_ float mpnum_canonical_device_(float x) {
   return mpnum_canonical_(x);
 #endif
 }
-/* sqrt.rn.f32, 0 or from 2^-100 on, and div.rn.f32 of numbers whose quotient and its
- * rest are normal: the steps that they are, without tests. */
-MPNUM_DEVICE_ float mpnum_usual_root_(float x) {
-#if MPNUM_ON_DEVICE_
-  const float above = mpnum_from_bits_f32(0x0d800000u); /* 2^-100, for 0 */
-  float y, root, minus;
-  asm("{\n .reg .f32 t;\n max.f32 t, %1, %2;\n rsqrt.approx.ftz.f32 %0, t;\n}"
-      : "=f"(y)
-      : "f"(x), "f"(above));
-  root = mpnum_mul_scalar_(x, y);
-  asm("neg.f32 %0, %1;" : "=f"(minus) : "f"(root));
-  y = mpnum_mul_scalar_(y, mpnum_from_bits_f32(0x3f000000u));
-  return mpnum_fma_scalar_(mpnum_fma_scalar_(minus, root, x), y, root);
-#else
-  return mpnum_sqrt_raw_scalar_(x);
-#endif
-}
-MPNUM_DEVICE_ float mpnum_usual_quotient_(float a, float b) {
-#if MPNUM_ON_DEVICE_
-  float y, q, minus;
-  asm("neg.f32 %0, %1;" : "=f"(minus) : "f"(b));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
-  y = mpnum_fma_scalar_(
-      y, mpnum_fma_scalar_(minus, y, mpnum_from_bits_f32(0x3f800000u)), y);
-  q = mpnum_mul_scalar_(a, y);
-  return mpnum_fma_scalar_(mpnum_fma_scalar_(minus, q, a), y, q);
-#else
-  return mpnum_div_scalar_(a, b);
-#endif
-}
 /* Whether the magnitude of a float, twice its bits, is from 2^-low to 2^high, or 0. */
 MPNUM_DEVICE_ bool mpnum_is_usual_(uint32_t bits, unsigned low, unsigned high) {
   const uint32_t least = (127 - low) << 23;
@@ -483,11 +449,9 @@ MPNUM_DEVICE_ bool mpnum_adam_usual_(const mpnum_factors_scalar_ &f, const float
   for (unsigned j = 0; j < 4; ++j) {
     const float gradient = mpnum_penalised_scalar_(&f, g[j], p[j]);
     const float moment = mpnum_toward_scalar_(m[j], gradient, f.rest1);
-    const float square =
-        mpnum_fma_scalar_(f.beta2, v[j],
-                          mpnum_mul_scalar_(mpnum_mul_scalar_(f.rest2, gradient), gradient));
-    const float root =
-        mpnum_fma_scalar_(mpnum_usual_root_(square), f.inverse, f.epsilon);
+    const float square = mpnum_fma_scalar_(
+        f.beta2, v[j], mpnum_mul_scalar_(mpnum_mul_scalar_(f.rest2, gradient), gradient));
+    const float root = mpnum_fma_scalar_(mpnum_usual_root_(square), f.inverse, f.epsilon);
     const float change = mpnum_fma_scalar_(
         f.shrink, p[j], mpnum_mul_scalar_(f.rate, mpnum_usual_quotient_(moment, root)));
     const uint32_t bits = mpnum_bits_f32(moment);
@@ -566,12 +530,12 @@ MPNUM_DEVICE_ bool mpnum_optimizer_is_usual_(const mpnum_optimizer_list &list,
   const unsigned p = mpnum_grad_size_(t.parameter_type);
   const unsigned m = mpnum_grad_size_(t.moment_type);
   const size_t copy = reinterpret_cast<size_t>(t.copy);
-  const bool is_aligned = ((reinterpret_cast<size_t>(t.gradient) & (4 * g - 1)) |
-                           (reinterpret_cast<size_t>(t.parameter) & (4 * p - 1)) |
-                           (reinterpret_cast<size_t>(t.moment1) & (4 * m - 1)) |
-                           (reinterpret_cast<size_t>(t.moment2) & (4 * m - 1)) |
-                           (copy & 7) | (t.first & 3) |
-                           reinterpret_cast<size_t>(t.remainder)) == 0;
+  const bool is_aligned =
+      ((reinterpret_cast<size_t>(t.gradient) & (4 * g - 1)) |
+       (reinterpret_cast<size_t>(t.parameter) & (4 * p - 1)) |
+       (reinterpret_cast<size_t>(t.moment1) & (4 * m - 1)) |
+       (reinterpret_cast<size_t>(t.moment2) & (4 * m - 1)) | (copy & 7) | (t.first & 3) |
+       reinterpret_cast<size_t>(t.remainder)) == 0;
   return is_aligned & (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) &
          (t.n - first >= MPNUM_OPTIMIZER_TILE_) &
          ((copy == 0) | (t.copy_type == MPNUM_TYPE_BF16));
@@ -636,10 +600,14 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
     if (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) mpnum_optimizer_ask_(t, begin);
 #endif
     if (mpnum_optimizer_is_usual_(list, t, begin) &&
-        (mpnum_optimizer_usual_step_<f32, f32, f32, false>(list, progress, t, first, shared) ||
-         mpnum_optimizer_usual_step_<bf16, f32, f32, true>(list, progress, t, first, shared) ||
-         mpnum_optimizer_usual_step_<bf16, bf16, bf16, false>(list, progress, t, first, shared) ||
-         mpnum_optimizer_usual_step_<bf16, bf16, MPNUM_TYPE_E4M3, false>(list, progress, t, first, shared)))
+        (mpnum_optimizer_usual_step_<f32, f32, f32, false>(list, progress, t, first,
+                                                           shared) ||
+         mpnum_optimizer_usual_step_<bf16, f32, f32, true>(list, progress, t, first,
+                                                           shared) ||
+         mpnum_optimizer_usual_step_<bf16, bf16, bf16, false>(list, progress, t, first,
+                                                              shared) ||
+         mpnum_optimizer_usual_step_<bf16, bf16, MPNUM_TYPE_E4M3, false>(
+             list, progress, t, first, shared)))
       continue;
     mpnum_optimizer_four_step_(list, progress, t, first,
                                left < 4 ? static_cast<unsigned>(left) : 4, false, shared);
