@@ -71,10 +71,6 @@ static __device__ __forceinline__ float gate_slope_(const gate_ &gate, float x) 
                                                       : x);
 }
 
-#ifndef GATE_ONE_
-# define GATE_ONE_ 2
-# define GATE_TWO_ 1
-#endif
 /* Pairs of what goes in; what is absent is NULL. by_turns: x and the factor lie so in
  * src, with a bias for each. */
 struct gate_pairs_ {
@@ -536,110 +532,8 @@ static __device__ __forceinline__ float gate_times_(float a, float b) {
   return mpnum_canonical_(mpnum_mul_scalar_(a, b));
 #endif
 }
-/* Which gradients of 16 bits are those of bounds, where both have one code. */
-template <int kind, bool has_factor, class To, class Src> struct gate_has_bounds_ {
-  static constexpr bool value = false;
-};
-#ifndef NO_BOUNDS_
-# define MPNUM_HAS_BOUNDS_(kind, has_factor, Dst, Src)                           \
-  template <> struct gate_has_bounds_<kind, has_factor, norm_plain_<Dst>, Src> { \
-   static constexpr bool value = true;                                           \
-  };
-MPNUM_HAS_BOUNDS_(gate_silu_, false, mpnum_bf16, mpnum_bf16)
-MPNUM_HAS_BOUNDS_(gate_silu_, true, mpnum_bf16, mpnum_bf16)
-MPNUM_HAS_BOUNDS_(gate_gelu_tanh_, false, mpnum_bf16, mpnum_bf16)
-# undef MPNUM_HAS_BOUNDS_
-#endif
-template <int kind> struct gate_bounds_ {
-  enum : uint32_t { most = 0x42a00000u }; /* 80 */
-  static __device__ __forceinline__ usual_bounds_ of(float x) {
-    return usual_silu_bounds_(x);
-  }
-};
-template <> struct gate_bounds_<gate_gelu_tanh_> {
-  enum : uint32_t { most = 0x41100000u }; /* 9 */
-  static __device__ __forceinline__ usual_bounds_ of(float x) {
-    return usual_gelu_tanh_bounds_(x);
-  }
-};
-/* Words of codes of products. */
-template <class T, unsigned size>
-static __device__ __forceinline__ mpnum_lanes<uint32_t, size / 2>
-gate_products_(const mpnum_lanes<float, size> &a, const mpnum_lanes<float, size> &b) {
-  mpnum_lanes<uint32_t, size / 2> words;
-  MPNUM_UNROLL_
-  for (unsigned j = 0; j < size; j += 2) {
-    const pair_ y = {{mpnum_mul_scalar_(a.at[j], b.at[j]),
-                      mpnum_mul_scalar_(a.at[j + 1], b.at[j + 1])}};
-    words.at[j / 2] = copied_<mpnum_lanes<uint32_t, 1>>(row_codes_<T>::of(y)).at[0];
-  }
-  return words;
-}
-template <int kind, bool has_factor, class To, class Dy, class Src,
-          bool by_bounds = gate_has_bounds_<kind, has_factor, To, Src>::value>
-struct gate_slopes_;
-template <int kind, bool has_factor, class T, class Dy, class Src>
-struct gate_slopes_<kind, has_factor, norm_plain_<T>, Dy, Src, true> {
-  enum : bool { has_dy = true };
-  const norm_plain_<T> &to, &to_factor;
-  const gate_ &gate;
-  size_t begin, factor_begin;
-  float &amax;
-  template <unsigned size>
-  __device__ __forceinline__ uint32_t operator()(size_t i,
-                                                 const gate_vectors_<size, Dy, Src> &in) {
-    enum : uint32_t { all = (1u << size / 2) - 1 };
-    typedef mpnum_lanes<uint32_t, size / 2> words;
-    const mpnum_lanes<float, size> x = gate_floats_(in.x);
-    if (gate_most_<Src>::of(in.x, x) > gate_bounds_<kind>::most) return all;
-    mpnum_lanes<float, size> dy = gate_floats_(in.dy), value[2], slope[2];
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j) {
-      const usual_bounds_ bounds = gate_bounds_<kind>::of(x.at[j]);
-      value[0].at[j] = bounds.value[0];
-      value[1].at[j] = bounds.value[1];
-      slope[0].at[j] = bounds.slope[0];
-      slope[1].at[j] = bounds.slope[1];
-    }
-    words of_factor[2] = {words(), words()}, of_x[2];
-    uint32_t differ = 0, left = 0;
-    if (has_factor) {
-      const mpnum_lanes<float, size> factor = gate_floats_(in.factor);
-      of_factor[0] = gate_products_<T>(dy, value[0]);
-      of_factor[1] = gate_products_<T>(dy, value[1]);
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < size; ++j)
-        dy.at[j] = mpnum_mul_scalar_(dy.at[j], factor.at[j]);
-    }
-    of_x[0] = gate_products_<T>(dy, slope[0]);
-    of_x[1] = gate_products_<T>(dy, slope[1]);
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size / 2; ++j)
-      differ |=
-          (of_x[0].at[j] ^ of_x[1].at[j]) | (of_factor[0].at[j] ^ of_factor[1].at[j]);
-    uint32_t *const x_words = reinterpret_cast<uint32_t *>(to.dst + begin + i);
-    uint32_t *const factor_words =
-        has_factor ? reinterpret_cast<uint32_t *>(to_factor.dst + factor_begin + i)
-                   : x_words;
-    if (differ == 0) {
-      *reinterpret_cast<words *>(x_words) = of_x[0];
-      if (has_factor) *reinterpret_cast<words *>(factor_words) = of_factor[0];
-      return 0;
-    }
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size / 2; ++j) {
-      if (of_x[0].at[j] != of_x[1].at[j] || of_factor[0].at[j] != of_factor[1].at[j]) {
-        left |= 1u << j;
-      } else {
-        x_words[j] = of_x[0].at[j];
-        if (has_factor) factor_words[j] = of_factor[0].at[j];
-      }
-    }
-    return left;
-  }
-};
-template <int kind, bool has_factor, class To, class Dy, class Src>
-struct gate_slopes_<kind, has_factor, To, Dy, Src, false> {
+/* Gradients of vectors of the usual x. */
+template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_slopes_ {
   enum : bool { has_dy = true };
   const To &to, &to_factor;
   const gate_ &gate;
@@ -671,6 +565,63 @@ struct gate_slopes_<kind, has_factor, To, Dy, Src, false> {
     return gate_put_(to, to.dst + begin + i, made, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
+/* Words of codes of products. */
+template <class T, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<uint32_t, size / 2>
+gate_products_(const mpnum_lanes<float, size> &a, const mpnum_lanes<float, size> &b) {
+  mpnum_lanes<uint32_t, size / 2> words;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 2) {
+    const pair_ y = {{mpnum_mul_scalar_(a.at[j], b.at[j]),
+                      mpnum_mul_scalar_(a.at[j + 1], b.at[j + 1])}};
+    words.at[j / 2] = copied_<mpnum_lanes<uint32_t, 1>>(row_codes_<T>::of(y)).at[0];
+  }
+  return words;
+}
+/* Of gelu_tanh, bf16 of a factor that is none: the codes of products with bounds of the
+ * derivative, where both are the same. */
+template <class Dy>
+struct gate_slopes_<gate_gelu_tanh_, false, norm_plain_<mpnum_bf16>, Dy, mpnum_bf16> {
+  enum : bool { has_dy = true };
+  enum : uint32_t { most = 0x41100000u }; /* 9 */
+  const norm_plain_<mpnum_bf16> &to, &to_factor;
+  const gate_ &gate;
+  size_t begin, factor_begin;
+  float &amax;
+  template <unsigned size>
+  __device__ __forceinline__ uint32_t
+  operator()(size_t i, const gate_vectors_<size, Dy, mpnum_bf16> &in) {
+    typedef mpnum_lanes<uint32_t, size / 2> vector;
+    const mpnum_lanes<float, size> x = gate_floats_(in.x), dy = gate_floats_(in.dy);
+    mpnum_lanes<float, size> low, high;
+    uint32_t differ = 0, left = 0;
+    if (gate_most_<mpnum_bf16>::of(in.x, x) > most) return (1u << size / 2) - 1;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const usual_bounds_ bounds = usual_gelu_tanh_bounds_(x.at[j]);
+      low.at[j] = bounds.low;
+      high.at[j] = bounds.high;
+    }
+    const vector a = gate_products_<mpnum_bf16>(dy, low);
+    const vector b = gate_products_<mpnum_bf16>(dy, high);
+    uint32_t *const words = reinterpret_cast<uint32_t *>(to.dst + begin + i);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size / 2; ++j)
+      differ |= a.at[j] ^ b.at[j];
+    if (differ == 0) {
+      *reinterpret_cast<vector *>(words) = a;
+      return 0;
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size / 2; ++j) {
+      if (a.at[j] == b.at[j])
+        words[j] = a.at[j];
+      else
+        left |= 1u << j;
+    }
+    return left;
+  }
+};
 /* A tile by vectors, if it may go so. */
 template <int kind, class To, class Src>
 static __device__ __forceinline__ bool
@@ -686,10 +637,10 @@ gate_run_vectors_(const gate_job_<To, Src, Src> &job, const tile_place_ &place,
     return false;
   if (job.factor) {
     gate_values_<kind, true, To, Src> each = {writer.to, job.gate, begin, writer.amax};
-    left = gate_each_vector_<GATE_TWO_, true, Src>(vectors, load, each);
+    left = gate_each_vector_<2, true, Src>(vectors, load, each);
   } else {
     gate_values_<kind, false, To, Src> each = {writer.to, job.gate, begin, writer.amax};
-    left = gate_each_vector_<GATE_ONE_, false, Src>(vectors, load, each);
+    left = gate_each_vector_<2, false, Src>(vectors, load, each);
   }
   gate_each_left_(vectors, place.row.lane, left, load, writer);
   return true;
@@ -717,7 +668,7 @@ gate_run_back_vectors_(const gate_job_<To, Dy, Src> &job, const tile_place_ &pla
   } else {
     gate_slopes_<kind, false, To, Dy, Src> each = {
         writer.to, writer.to_factor, job.gate, begin, 0, writer.amax};
-    left = gate_each_vector_<GATE_TWO_, false, Dy>(vectors, load, each);
+    left = gate_each_vector_<2, false, Dy>(vectors, load, each);
   }
   gate_each_left_(vectors, place.row.lane, left, load, writer);
   return true;
@@ -796,9 +747,6 @@ template <class Dst, class Src> struct dropout_job_ {
   mpnum_random_keys_ keys;
 };
 
-#ifndef DROP_BATCH_
-# define DROP_BATCH_ 2
-#endif
 /* Whole vectors of a tile whose first element has the first of four words, with some that
  * are kept; batch of them are loaded before the first is used. */
 template <unsigned batch, class Dst, class Src>
@@ -854,10 +802,9 @@ static __global__ void __launch_bounds__(256)
   if (is_aligned && blockDim.x == 32 && !job.how.keeps_none && index % 4 == 0 &&
       mpnum::row_is_aligned_<size>(job.src + number * job.src_stride)) {
     done = end < job.columns ? end : job.columns - job.columns % size;
-    mpnum::dropout_vectors_<DROP_BATCH_>(job, job.src + number * job.src_stride, dst,
-                                         static_cast<unsigned>(first) +
-                                             size * place.row.lane,
-                                         static_cast<unsigned>(done), index);
+    mpnum::dropout_vectors_<2>(job, job.src + number * job.src_stride, dst,
+                               static_cast<unsigned>(first) + size * place.row.lane,
+                               static_cast<unsigned>(done), index);
   }
   for (size_t i = done + size * place.row.lane; i < end && i < job.columns;
        i += size * blockDim.x) {

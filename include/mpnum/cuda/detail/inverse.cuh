@@ -17,6 +17,15 @@ static __device__ __forceinline__ float mpnum_minus_(float x) {
   return mpnum_from_bits_f32(mpnum_bits_f32(x) ^ 0x80000000u);
 #endif
 }
+static __device__ __forceinline__ float mpnum_magnitude_(float x) {
+#if MPNUM_ON_DEVICE_
+  float y;
+  asm("abs.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return mpnum_from_bits_f32(mpnum_bits_f32(x) & 0x7fffffffu);
+#endif
+}
 /* 1 / x, off by one in the last place at most. Hosts that stand for a device are off as
  * far as that, but for a significand of ones, whose inverse the steps want to nearest and
  * have it, as rcp.rn.f32 is these steps. x and 1 / x are normal. */

@@ -11,10 +11,7 @@
 MPNUM_C_BEGIN_
 
 /* Of a multiprocessor: AdamW of floats asks for 48 KiB in three, of some 80 registers. */
-#ifndef OPT_BLOCKS_
-# define OPT_BLOCKS_ 3
-#endif
-enum { MPNUM_OPTIMIZER_BLOCKS_ = OPT_BLOCKS_ };
+enum { MPNUM_OPTIMIZER_BLOCKS_ = 3 };
 
 /* Four neighbours of an array as they lie in memory, or as many of them as there are. */
 struct mpnum_optimizer_codes_ {
@@ -277,30 +274,27 @@ MPNUM_DEVICE_ void mpnum_parameter_floats_(float (&p)[4], const mpnum_optimizer_
       p[j] = mpnum_add_scalar_(p[j], lacks[j]);
   }
 }
+
 /* Moments of 8 bits: a block is that of two neighbouring warps. */
 enum {
   MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
   MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
 };
-/* The largest finite magnitudes of both moments, of each warp. */
-struct mpnum_moments_shared_ {
-  uint32_t largest[2][MPNUM_LAUNCH_WARPS_];
-  alignas(16) mpnum_random_keys_ keys[3]; /* of the seeds of the step */
+/* What the threads of a block share. */
+struct mpnum_optimizer_shared_ {
+  uint32_t largest[2][MPNUM_LAUNCH_WARPS_]; /* of moments, finite, of each warp */
+  alignas(16) mpnum_random_keys_ keys[3];   /* of the seeds of the step */
 };
-/* The random words of four elements. */
+/* The random words of four elements; is_aligned: they are those of one counter. */
 MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4],
                                           const mpnum_optimizer_progress &progress,
                                           unsigned which, uint64_t index, bool is_aligned,
-                                          const mpnum_moments_shared_ *shared) {
+                                          const mpnum_optimizer_shared_ *shared) {
   if (!is_aligned) {
     mpnum_quantize_words_(words, progress.seeds[which], index);
     return;
   }
-#ifdef OPT_NO_KEYS_
-  const mpnum_u32x4 four = mpnum_random_x4(progress.seeds[which], index / 4);
-#else
   const mpnum_u32x4 four = mpnum_random_by_(shared->keys[which], index / 4);
-#endif
   words[0] = four.x;
   words[1] = four.y;
   words[2] = four.z;
@@ -311,7 +305,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
                                         const mpnum_optimizer_progress &progress,
                                         const mpnum_optimizer_tensor &t, uint64_t first,
                                         const mpnum_parameter_ &at,
-                                        const mpnum_moments_shared_ *shared = 0) {
+                                        const mpnum_optimizer_shared_ *shared = 0) {
   const bool has_words = is_stochastic && t.parameter_type != MPNUM_TYPE_F32;
   float lacks[4] = {0, 0, 0, 0};
   uint32_t words[4] = {0, 0, 0, 0};
@@ -394,7 +388,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
                                          const mpnum_optimizer_progress &progress,
                                          const mpnum_optimizer_tensor &t,
                                          const mpnum_moment_pair_ &both, uint64_t first,
-                                         mpnum_moments_shared_ *shared) {
+                                         mpnum_optimizer_shared_ *shared) {
   const uint64_t index = t.first + first, block = first / MPNUM_OPTIMIZER_BLOCK;
   const bool has_words = t.moment_type != MPNUM_TYPE_F32;
   const unsigned warp = threadIdx.x / 32, begin = warp & ~(MPNUM_MOMENT_WARPS_ - 1u);
@@ -435,12 +429,13 @@ MPNUM_DEVICE_ float mpnum_canonical_device_(float x) {
   return mpnum_canonical_(x);
 #endif
 }
-/* Whether the magnitude of a float, twice its bits, is from 2^-low to 2^high, or 0. */
-MPNUM_DEVICE_ bool mpnum_is_usual_(uint32_t bits, unsigned low, unsigned high) {
-  const uint32_t least = (127 - low) << 23;
-  return bits == 0 || bits - least <= (low + high) << 23;
+/* Whether the bits are those of a float from 2^low to 2^high. */
+MPNUM_DEVICE_ bool mpnum_is_from_(uint32_t bits, int low, int high) {
+  return bits - (static_cast<uint32_t>(127 + low) << 23) <=
+         static_cast<uint32_t>(high - low) << 23;
 }
-/* The step of Adam of four elements, if all of their numbers are usual. */
+/* The step of Adam of four elements, if roots and quotients of all are of numbers that
+ * are far from subnormals and Inf; else nothing is changed. */
 MPNUM_DEVICE_ bool mpnum_adam_usual_(const mpnum_factors_scalar_ &f, const float (&g)[4],
                                      float (&p)[4], float (&m)[4], float (&v)[4]) {
   float p_next[4], m_next[4], v_next[4];
@@ -454,10 +449,10 @@ MPNUM_DEVICE_ bool mpnum_adam_usual_(const mpnum_factors_scalar_ &f, const float
     const float root = mpnum_fma_scalar_(mpnum_usual_root_(square), f.inverse, f.epsilon);
     const float change = mpnum_fma_scalar_(
         f.shrink, p[j], mpnum_mul_scalar_(f.rate, mpnum_usual_quotient_(moment, root)));
-    const uint32_t bits = mpnum_bits_f32(moment);
-    is_usual = is_usual && mpnum_is_usual_(mpnum_bits_f32(square), 100, 100) &&
-               mpnum_bits_f32(root) - (87u << 23) <= 80u << 23 &&
-               (bits == 0 || (bits & 0x7fffffffu) - (47u << 23) <= 140u << 23);
+    const uint32_t of_square = mpnum_bits_f32(square), of_moment = mpnum_bits_f32(moment);
+    is_usual = is_usual && (of_square == 0 || mpnum_is_from_(of_square, -100, 100)) &&
+               mpnum_is_from_(mpnum_bits_f32(root), -40, 40) &&
+               (of_moment == 0 || mpnum_is_from_(of_moment & 0x7fffffffu, -80, 60));
     m_next[j] = moment;
     v_next[j] = square;
     p_next[j] = mpnum_canonical_device_(mpnum_sub_scalar_(p[j], change));
@@ -502,7 +497,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
                                               const mpnum_optimizer_tensor &t,
                                               uint64_t first, unsigned count,
                                               bool is_usual,
-                                              mpnum_moments_shared_ *shared) {
+                                              mpnum_optimizer_shared_ *shared) {
   const mpnum_factors_scalar_ factors = mpnum_factors_of_scalar_(&progress.factors);
   const int moments = mpnum_optimizer_step_moments_(list.step);
   const mpnum_optimizer_codes_ gradient =
@@ -522,7 +517,8 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
   mpnum_optimizer_keep_(m, v, progress, t, both, first, shared);
   mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at, shared);
 }
-/* Whether a tile has these types and is whole, and its arrays lie for fours. */
+/* Whether a tile is whole, of a step of Adam without remainders, and its arrays and
+ * random words lie for fours. */
 MPNUM_DEVICE_ bool mpnum_optimizer_is_usual_(const mpnum_optimizer_list &list,
                                              const mpnum_optimizer_tensor &t,
                                              uint64_t first) {
@@ -546,7 +542,7 @@ MPNUM_DEVICE_ bool mpnum_optimizer_usual_step_(const mpnum_optimizer_list &list,
                                                const mpnum_optimizer_progress &progress,
                                                const mpnum_optimizer_tensor &t,
                                                uint64_t first,
-                                               mpnum_moments_shared_ *shared) {
+                                               mpnum_optimizer_shared_ *shared) {
   mpnum_optimizer_list known = list;
   mpnum_optimizer_tensor of = t;
   if (t.gradient_type != g || t.parameter_type != p || t.moment_type != m ||
@@ -563,27 +559,10 @@ MPNUM_DEVICE_ bool mpnum_optimizer_usual_step_(const mpnum_optimizer_list &list,
   mpnum_optimizer_four_step_(known, progress, of, first, 4, true, shared);
   return true;
 }
-/* Asks for the arrays of the tile that this block does next, if it is one of the same
- * tensor: a thread for each. */
-MPNUM_DEVICE_ void mpnum_optimizer_ask_(const mpnum_optimizer_tensor &t, uint64_t begin) {
-  const uint64_t next = begin + static_cast<uint64_t>(gridDim.x) * MPNUM_OPTIMIZER_TILE_;
-  const unsigned which = threadIdx.x / 32;
-  const mpnum_type type = which == 0   ? t.gradient_type
-                          : which == 1 ? t.parameter_type
-                                       : t.moment_type;
-  const void *const array = which == 0   ? t.gradient
-                            : which == 1 ? t.parameter
-                            : which == 2 ? t.moment1
-                                         : t.moment2;
-  const unsigned size = mpnum_grad_size_(type);
-  if (threadIdx.x % 32 != 0 || which > 3 || next + MPNUM_OPTIMIZER_TILE_ > t.n) return;
-  mpnum_prefetch_(static_cast<const char *>(array) + next * size,
-                  MPNUM_OPTIMIZER_TILE_ * size);
-}
 /* The tiles of this block. All of its threads. */
 MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
                                           const mpnum_optimizer_progress &progress,
-                                          mpnum_moments_shared_ *shared) {
+                                          mpnum_optimizer_shared_ *shared) {
   uint64_t tensor = 0;
   for (unsigned i = threadIdx.x; i < 60; i += blockDim.x)
     shared->keys[i / 20].at[i % 20] = mpnum_random_key_(progress.seeds[i / 20], i % 20);
@@ -596,9 +575,6 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
     const uint64_t first = begin + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
     const mpnum_type f32 = MPNUM_TYPE_F32, bf16 = MPNUM_TYPE_BF16;
-#ifdef OPT_PREFETCH_
-    if (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) mpnum_optimizer_ask_(t, begin);
-#endif
     if (mpnum_optimizer_is_usual_(list, t, begin) &&
         (mpnum_optimizer_usual_step_<f32, f32, f32, false>(list, progress, t, first,
                                                            shared) ||
