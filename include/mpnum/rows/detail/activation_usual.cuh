@@ -86,7 +86,7 @@ usual_cubic_(float x, mpnum_two_scalar_ square) {
   u.low = mpnum_fma_scalar_(x, factor.low, mpnum_fma_scalar_(x, factor.high, u.high));
   return u;
 }
-/* |x| at most 10. */
+/* |x| at most 10, as below. */
 template <bool is_short>
 static __device__ __forceinline__ float usual_gelu_tanh_(float x) {
   const float t = mpnum_clamped_above_scalar_(x, 0x40c00000u); /* 6 */
@@ -153,7 +153,7 @@ static __device__ __forceinline__ float usual_silu_slope_(float x) {
       mpnum_usual_quotient_(is_below ? below : above, mpnum_square_of_scalar_(sum));
   return mpnum_mul_scalar_(ratio, is_below ? power : one);
 }
-/* |x| at most 10. */
+/* |x| at most 10, as below. */
 template <bool is_short>
 static __device__ __forceinline__ float usual_gelu_tanh_slope_(float x) {
   const mpnum_two_scalar_ square = usual_minus_square_<is_short>(x);
