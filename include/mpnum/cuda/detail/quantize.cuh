@@ -306,6 +306,33 @@ mpnum_is_whole_tile_(const mpnum_quantize_job_ &job) {
   return blockIdx.x < job.whole_across && mpnum_tile_down_() < job.whole_down;
 }
 
+/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
+ * them: a kernel that has them need not add them up for each four. */
+struct mpnum_random_keys_ {
+  uint32_t at[20];
+};
+MPNUM_INLINE uint32_t mpnum_random_key_(uint64_t seed, unsigned i) {
+  return static_cast<uint32_t>(i % 2 ? seed >> 32 : seed) +
+         i / 2 * (i % 2 ? 0xbb67ae85u : 0x9e3779b9u);
+}
+MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
+                                          uint64_t counter) {
+  mpnum_u32x4 c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
+                   0, 0};
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < 10; ++i) {
+    const uint64_t product0 = static_cast<uint64_t>(0xd2511f53u) * c.x;
+    const uint64_t product1 = static_cast<uint64_t>(0xcd9e8d57u) * c.z;
+    const mpnum_u32x4 next = {
+        static_cast<uint32_t>(product1 >> 32) ^ c.y ^ keys.at[2 * i],
+        static_cast<uint32_t>(product1),
+        static_cast<uint32_t>(product0 >> 32) ^ c.w ^ keys.at[2 * i + 1],
+        static_cast<uint32_t>(product0)};
+    c = next;
+  }
+  return c;
+}
+
 /* Words index to index + N - 1 of a seed, N a multiple of 4. */
 template <unsigned N>
 static __device__ __forceinline__ void
