@@ -119,18 +119,15 @@ MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4], const uint32_t (&random)[4]
 #endif
 template <> struct dense_<mpnum_e2m1> {
   typedef mpnum_e2m1x2 packed;
-#if MPNUM_ON_DEVICE_ && !MPNUM_HAS_HW_FP4_
-  enum {bits = 4, resident = MPNUM_LAUNCH_BLOCKS_};
-  MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
-    const float y[4] = {a, b, c, d};
-    return e2m1_four_(y);
-  }
-#else
   enum { bits = 4, resident = MPNUM_LAUNCH_BLOCKS_ };
   MPNUM_REAL_ uint32_t four(float a, float b, float c, float d) {
+#if MPNUM_ON_DEVICE_ && !MPNUM_HAS_HW_FP4_
+    const float y[4] = {a, b, c, d};
+    return e2m1_four_(y);
+#else
     return mpnum_f32_to_e2m1_sat_x4(a, b, c, d).bits;
-  }
 #endif
+  }
 };
 
 /* How the scale of a block follows from its amax; it sets what elements do with it. WIDE:
@@ -153,8 +150,8 @@ struct blocks_ {
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
   static constexpr int resident = is_stochastic_ ? 3 : +dense_<Code_>::resident;
-  /* Of kernels by tiles, which read those above 64 x 64 twice, and would spill scales of
-   * ue5m3. */
+  /* Of kernels by tiles, which read those above 64 x 64 twice, and would spill random
+   * words and scales of ue5m3. */
   static constexpr int resident_tiles =
       edge_ > 64 || is_wide || is_stochastic_ ? 2 : resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;

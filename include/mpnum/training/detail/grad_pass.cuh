@@ -287,6 +287,7 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
               static_cast<unsigned long long>(first));
 }
+/* Of results as bits. */
 template <unsigned N>
 MPNUM_DEVICE_ mpnum::grad_range_ mpnum_grad_range_of_(const float (&y)[N]) {
   mpnum::grad_range_ range = {0, 0xffffffffu};
