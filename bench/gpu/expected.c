@@ -230,6 +230,10 @@ void gpu_expect_q4_0_back(const gpu_case *c) {
   must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
                                gpu_stored(c, c->x, MPNUM_STORED_Q4_0)));
 }
+void gpu_expect_nf4_back(const gpu_case *c) {
+  must(mpnum_dequantize_stored(out_of(c, MPNUM_TYPE_BF16),
+                               gpu_stored(c, c->x, MPNUM_STORED_NF4)));
+}
 void gpu_expect_histogram(const gpu_case *c) {
   mpnum_histogram found = mpnum_histogram_empty();
   for (size_t i = 0; i < count_of(c); ++i)

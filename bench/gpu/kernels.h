@@ -102,11 +102,11 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_mx_both, gpu_expect_mxfp4, gpu_expect_mx_back, gpu_expect_nvfp4,
     gpu_expect_nvfp4_square, gpu_expect_nvfp4_sr, gpu_expect_nvfp4_back,
     gpu_expect_nvfp4_scale, gpu_expect_block, gpu_expect_block_square,
-    gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_histogram,
-    gpu_expect_lost, gpu_expect_stochastic_e4m3, gpu_expect_stochastic_bf16,
-    gpu_expect_silu, gpu_expect_gelu_tanh, gpu_expect_swiglu, gpu_expect_swiglu_codes,
-    gpu_expect_groups, gpu_expect_gelu_tanh_backward, gpu_expect_swiglu_backward,
-    gpu_expect_dropout;
+    gpu_expect_block_back, gpu_expect_q4_0, gpu_expect_q4_0_back, gpu_expect_nf4_back,
+    gpu_expect_histogram, gpu_expect_lost, gpu_expect_stochastic_e4m3,
+    gpu_expect_stochastic_bf16, gpu_expect_silu, gpu_expect_gelu_tanh, gpu_expect_swiglu,
+    gpu_expect_swiglu_codes, gpu_expect_groups, gpu_expect_gelu_tanh_backward,
+    gpu_expect_swiglu_backward, gpu_expect_dropout;
 
 /* mpnum_optimizer_step of one tensor, the first step. */
 void gpu_expect_step(const mpnum_optimizer *optimizer,

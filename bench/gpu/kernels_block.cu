@@ -68,7 +68,7 @@ cudaError_t stored_back(const gpu_case *c, cudaStream_t stream) {
 const mpnum_type bf16 = MPNUM_TYPE_BF16;
 const gpu_bound copy = GPU_BY_COPY, read = GPU_BY_READ;
 const double e8m0 = 1.0 / 32, e4m3 = 1.0 / 16, scale = 4.0 / 128; /* bytes an element */
-const double q4_0 = 18.0 / 32;                                    /* with scales */
+const double q4_0 = 18.0 / 32, nf4 = 0.5 + 4.0 / 32;              /* with scales */
 
 const gpu_kernel_row rows[] = {
     {"quantize_mx bf16 to e4m3", bf16, GPU_MATRIX, 0, copy, 3 + e8m0,
@@ -98,7 +98,9 @@ const gpu_kernel_row rows[] = {
     {"quantize_stored bf16 to Q4_0", bf16, GPU_MATRIX, 0, copy, 2 + q4_0,
      stored<MPNUM_STORED_Q4_0>, gpu_expect_q4_0},
     {"dequantize_stored Q4_0 to bf16", bf16, GPU_MATRIX, 0, copy, 2 + q4_0,
-     stored_back<MPNUM_STORED_Q4_0>, gpu_expect_q4_0_back, stored<MPNUM_STORED_Q4_0>}};
+     stored_back<MPNUM_STORED_Q4_0>, gpu_expect_q4_0_back, stored<MPNUM_STORED_Q4_0>},
+    {"dequantize_stored NF4 to bf16", bf16, GPU_MATRIX, 0, copy, 2 + nf4,
+     stored_back<MPNUM_STORED_NF4>, gpu_expect_nf4_back, stored<MPNUM_STORED_NF4>}};
 
 } // namespace
 

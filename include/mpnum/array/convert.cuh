@@ -234,8 +234,11 @@ static inline cudaError_t mpnum_launch_cast_(Dst *dst, const Src *src, size_t n,
   if (n == 0) return cudaSuccess;
   if (!dst || !src || (!is_in_place && mpnum_overlap_(dst, dst_bytes, src, src_bytes)))
     return cudaErrorInvalidValue;
+  /* Random words want more of a block before its first tile. */
+  const size_t each =
+      Cast::is_stochastic ? 8 * MPNUM_LAUNCH_BLOCKS_ : MPNUM_LAUNCH_TILES_;
   const cudaError_t error =
-      mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), multiprocessors);
+      mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), multiprocessors, each);
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_convert_kernel_<Cast, Dst, Src>, blocks,
                        MPNUM_LAUNCH_THREADS_, stream, dst, src, n, options);
@@ -277,7 +280,8 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
                            cudaStream_t stream, int multiprocessors = 0) {
   typedef typename mpnum::packed_<Dst>::element to;
   typedef typename mpnum::packed_<Src>::element from;
-  const mpnum_launch_rounding_ options = {rounding, overflow, seed, offset};
+  const mpnum_launch_rounding_ options = {rounding, overflow, seed, offset,
+                                          mpnum::random_keys_of_(seed)};
   switch (rounding) {
 # define MPNUM_CASE_(name)                                                       \
  case MPNUM_ROUND_##name:                                                        \

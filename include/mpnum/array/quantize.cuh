@@ -316,7 +316,8 @@ mpnum_launch_dequantize_array(T *dst, const Code *src, size_t n, const float *sc
     return cudaErrorInvalidValue;
   size_t blocks = 0;
   if (n == 0) return cudaSuccess;
-  const cudaError_t error = mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0);
+  const cudaError_t error =
+      mpnum_launch_blocks_(&blocks, n / tile + (n % tile != 0), 0, MPNUM_LAUNCH_TILES_);
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_dequantize_kernel_<T, Code>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst, src, scale_inv, n);

@@ -49,9 +49,8 @@ MPNUM_C_BEGIN_
  * first one at (row, column). */
 template <class Blocks, class T, unsigned count, bool is_whole>
 static __device__ __forceinline__ void
-mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job,
-                        const mpnum_block_rule_ &rule, size_t row, size_t vector,
-                        unsigned first) {
+mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job, size_t row,
+                        size_t vector, unsigned first) {
   enum { n = 16 / sizeof(T) };
   typedef mpnum_shared_blocks_<Blocks::edge / n, count> shared;
   const T *const at = src + row * job.stride + vector * n + first * job.step;
@@ -65,7 +64,7 @@ mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job,
     in[v] = mpnum_load_of_matrix_<n>(at + v * job.step, job, own.row, own.vector * n,
                                      is_whole);
   }
-  scales.find(rule, in);
+  scales.find(mpnum_quantize_rule_<Blocks>(job), in);
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
     const mpnum_tile_place_ own(job, row, vector, first + v);
@@ -91,16 +90,14 @@ template <class Blocks, class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident)
     mpnum_quantize_rows_kernel_(const T *src, mpnum_quantize_job_ job) {
   enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
-  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
   const mpnum_tile_place_ own(job);
   if (mpnum_is_whole_tile_(job)) {
-    mpnum_quantize_vectors_<Blocks, T, vectors, true>(src, job, rule, own.row, own.vector,
-                                                      0);
+    mpnum_quantize_vectors_<Blocks, T, vectors, true>(src, job, own.row, own.vector, 0);
     return;
   }
   MPNUM_NO_UNROLL_
   for (unsigned v = 0; v < vectors; ++v)
-    mpnum_quantize_vectors_<Blocks, T, 1, false>(src, job, rule, own.row, own.vector, v);
+    mpnum_quantize_vectors_<Blocks, T, 1, false>(src, job, own.row, own.vector, v);
 }
 
 /* Four rows of a tile that a thread has, and what becomes of them once the factors of

@@ -21,7 +21,7 @@
 
 #include "../array/matrix.cuh"
 #include "../cuda/detail/launch.cuh"
-#include "detail/stored_lanes.cuh"
+#include "detail/stored_tiles.cuh"
 #include "stored_matrix.h"
 MPNUM_C_BEGIN_
 
@@ -203,8 +203,114 @@ static __global__ void mpnum_quantize_stored_kernel_(mpnum_stored dst, const T *
   }
 }
 
+/* The same of Q8_0 or Q4_0 without gaps and aligned: a block for each tile, and one for
+ * the blocks of elements that fill none. */
+template <bool is_q8, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_quantize_stored_tiles_kernel_(unsigned char *dst, const T *src, size_t blocks) {
+  typedef mpnum::stored_shape_<is_q8> shape;
+  __shared__ mpnum_vector_ stage[MPNUM_LAUNCH_WARPS_][shape::vectors];
+  const unsigned warp = threadIdx.x / 32, in_tile = MPNUM_STORED_TILE_ / 32;
+  size_t block = blockIdx.x * static_cast<size_t>(in_tile);
+  if (blocks - block >= in_tile) {
+    const size_t number = blockIdx.x * static_cast<size_t>(MPNUM_LAUNCH_WARPS_) + warp;
+    mpnum::stored_put_warp_<is_q8>(reinterpret_cast<mpnum_vector_ *>(dst) +
+                                       number * shape::vectors,
+                                   src + number * MPNUM_STORED_WARP_, stage[warp]);
+    return;
+  }
+  for (block += 4 * warp; block < blocks; block += 4 * MPNUM_LAUNCH_WARPS_) {
+    const size_t own = block + threadIdx.x % 32 / 8;
+    const unsigned lane = threadIdx.x % 8;
+    const bool exists = own < blocks;
+    mpnum::stored_put_q_0_(
+        is_q8, exists ? dst + own * shape::bytes : 0,
+        mpnum::stored_in_<4>(src + (exists ? 32 * own + 4 * lane : 0), exists ? 4 : 0),
+        lane);
+  }
+}
+template <bool is_q8, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_stored_tiles_kernel_(T *dst, const unsigned char *src,
+                                          size_t blocks) {
+  typedef mpnum::stored_shape_<is_q8> shape;
+  __shared__ mpnum_vector_ stage[MPNUM_LAUNCH_WARPS_ * shape::vectors];
+  const unsigned in_tile = MPNUM_STORED_TILE_ / 32;
+  const size_t first = blockIdx.x * static_cast<size_t>(in_tile);
+  if (blocks - first >= in_tile) {
+    mpnum::stored_back_tile_<is_q8>(
+        dst + 32 * first,
+        reinterpret_cast<const mpnum_vector_ *>(src + first * shape::bytes), stage);
+    return;
+  }
+  for (size_t i = 32 * first + threadIdx.x; i < 32 * blocks; i += MPNUM_LAUNCH_THREADS_) {
+    const unsigned char *const block = src + i / 32 * shape::bytes;
+    const unsigned place = static_cast<unsigned>(i % 32);
+    const int code = is_q8 ? static_cast<signed char>(block[2 + place])
+                           : (block[2 + place % 16] >> place / 16 * 4 & 15) - 8;
+    mpnum::set_element_(dst + i,
+                        mpnum_canonical_(mpnum_mul_scalar_(static_cast<float>(code),
+                                                           mpnum::stored_f16_(block))));
+  }
+}
+
+/* NF4 and FP4 the same way, of blocks of 1 << shift: a thread has four words of codes. */
+template <class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_books_kernel_(T *dst, const uint32_t *src, const float *scales,
+                                   size_t n, unsigned shift, mpnum_stored_layout layout) {
+  enum { words = MPNUM_STORED_TILE_ / 8 / MPNUM_LAUNCH_THREADS_ };
+  __shared__ float book[16];
+  const size_t first = blockIdx.x * static_cast<size_t>(MPNUM_STORED_TILE_ / 8);
+  const size_t own = first + threadIdx.x;
+  if (threadIdx.x < 16) book[threadIdx.x] = mpnum::stored_book_(layout, threadIdx.x);
+  __syncthreads();
+  if (n / 8 - first >= MPNUM_STORED_TILE_ / 8) {
+    uint32_t in[words];
+    float scale[words];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < words; ++v) {
+      const size_t at = own + v * MPNUM_LAUNCH_THREADS_;
+      in[v] = src[at];
+      scale[v] = scales[at * 8 >> shift];
+    }
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < words; ++v)
+      *reinterpret_cast<mpnum_lanes<T, 8> *>(dst +
+                                             8 * (own + v * MPNUM_LAUNCH_THREADS_)) =
+          mpnum::stored_back_book_<T>(in[v], book, scale[v]);
+    return;
+  }
+  for (size_t i = 8 * first + threadIdx.x; i < n; i += MPNUM_LAUNCH_THREADS_) {
+    const unsigned char *const from = reinterpret_cast<const unsigned char *>(src);
+    const int code = mpnum::stored_nibble_(from + i / 2, i % 2 ^ 1);
+    mpnum::set_element_(
+        dst + i, mpnum_canonical_(mpnum_mul_scalar_(book[code], scales[i >> shift])));
+  }
+}
+
 #if !MPNUM_HAS_NVRTC_
 
+/* Whether a matrix goes by tiles: without gaps, both sides aligned, of Q8_0 or Q4_0, or
+ * of books in blocks of a power of two. */
+template <class T>
+static inline bool mpnum_stored_is_plain_(const mpnum_stored &stored, const T *floats,
+                                          size_t stride) {
+  return (stride == stored.columns || stored.rows == 1) && mpnum_is_aligned_(floats) &&
+         mpnum_is_aligned_(stored.data);
+}
+template <class T>
+static inline bool mpnum_stored_has_tiles_(const mpnum_stored &stored, const T *floats,
+                                           size_t stride) {
+  return (stored.layout == MPNUM_STORED_Q8_0 || stored.layout == MPNUM_STORED_Q4_0) &&
+         mpnum_stored_is_plain_(stored, floats, stride);
+}
+template <class T>
+static inline bool mpnum_stored_has_books_(const mpnum_stored &stored, const T *floats,
+                                           size_t stride) {
+  return mpnum_is_book_(stored.layout) && (stored.block & (stored.block - 1)) == 0 &&
+         mpnum_stored_is_plain_(stored, floats, stride);
+}
 /* A grid for units of so many threads. */
 template <class T>
 static inline cudaError_t mpnum_stored_grid_(size_t *blocks, const mpnum_stored &stored,
@@ -234,6 +340,14 @@ mpnum_launch_quantize_stored(mpnum_stored dst, mpnum::matrix<T> src,
   const cudaError_t error =
       mpnum_stored_grid_(&blocks, dst, src.data, src.stride, high * across * 8);
   if (error != cudaSuccess) return error;
+  if (mpnum_stored_has_tiles_(dst, src.data, src.stride)) {
+    const size_t number = dst.rows * (dst.columns / 32);
+    return mpnum_launch_(
+        dst.layout == MPNUM_STORED_Q8_0 ? mpnum_quantize_stored_tiles_kernel_<true, T>
+                                        : mpnum_quantize_stored_tiles_kernel_<false, T>,
+        (number - 1) / (MPNUM_STORED_TILE_ / 32) + 1, MPNUM_LAUNCH_THREADS_, stream,
+        static_cast<unsigned char *>(dst.data), static_cast<const T *>(src.data), number);
+  }
   return mpnum_launch_(mpnum_quantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst, static_cast<const T *>(src.data), src.stride);
 }
@@ -249,6 +363,24 @@ mpnum_launch_dequantize_stored(mpnum::matrix<T> dst, mpnum_stored src,
   const cudaError_t error = mpnum_stored_grid_(&blocks, src, dst.data, dst.stride,
                                                dst.rows * ((dst.columns - 1) / 8 + 1));
   if (error != cudaSuccess) return error;
+  if (mpnum_stored_has_tiles_(src, dst.data, dst.stride)) {
+    const size_t number = src.rows * (src.columns / 32);
+    return mpnum_launch_(
+        src.layout == MPNUM_STORED_Q8_0 ? mpnum_dequantize_stored_tiles_kernel_<true, T>
+                                        : mpnum_dequantize_stored_tiles_kernel_<false, T>,
+        (number - 1) / (MPNUM_STORED_TILE_ / 32) + 1, MPNUM_LAUNCH_THREADS_, stream,
+        dst.data, static_cast<const unsigned char *>(src.data), number);
+  }
+  if (mpnum_stored_has_books_(src, dst.data, dst.stride)) {
+    const size_t n = src.rows * src.columns;
+    unsigned shift = 0;
+    while (src.block >> shift > 1)
+      ++shift;
+    return mpnum_launch_(mpnum_dequantize_books_kernel_<T>,
+                         (n - 1) / MPNUM_STORED_TILE_ + 1, MPNUM_LAUNCH_THREADS_, stream,
+                         dst.data, static_cast<const uint32_t *>(src.data),
+                         static_cast<const float *>(src.scales), n, shift, src.layout);
+  }
   return mpnum_launch_(mpnum_dequantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst.data, dst.stride, src);
 }

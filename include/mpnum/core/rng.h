@@ -12,6 +12,35 @@ typedef struct mpnum_u32x4 {
   uint32_t x, y, z, w;
 } mpnum_u32x4;
 
+/* The upper half of a product. Of one of 64 bits nvcc makes two instructions. */
+MPNUM_INLINE uint32_t mpnum_upper_product_(uint32_t a, uint32_t b) {
+#if MPNUM_ON_DEVICE_
+  return __umulhi(a, b);
+#else
+  return (uint32_t)((uint64_t)a * b >> 32);
+#endif
+}
+MPNUM_INLINE uint32_t mpnum_xor_three_(uint32_t a, uint32_t b, uint32_t c) {
+#if MPNUM_ON_DEVICE_ /* one instruction, of which nvcc may make two */
+  uint32_t word = 0;
+  asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(word) : "r"(a), "r"(b), "r"(c));
+  return word;
+#else
+  return a ^ b ^ c;
+#endif
+}
+/* One of ten rounds of mpnum_random_x4. */
+MPNUM_INLINE mpnum_u32x4 mpnum_random_round_(mpnum_u32x4 c, uint32_t key0,
+                                             uint32_t key1) {
+  const uint32_t first = 0xd2511f53u, second = 0xcd9e8d57u; /* the paper's multipliers */
+  const mpnum_u32x4 next = {
+      mpnum_xor_three_(mpnum_upper_product_(second, c.z), c.y, key0),
+      second * c.z,
+      mpnum_xor_three_(mpnum_upper_product_(first, c.x), c.w, key1),
+      first * c.x,
+  };
+  return next;
+}
 /* Four random words: Philox4x32-10, the key the seed, the counter its low 64 bits.
  * Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
  * 2011. */
@@ -21,15 +50,7 @@ MPNUM_INLINE mpnum_u32x4 mpnum_random_x4(uint64_t seed, uint64_t counter) {
   uint32_t key1 = (uint32_t)(seed >> 32);
   int round = 0;
   for (; round < 10; ++round) {
-    const uint64_t product0 = (uint64_t)0xd2511f53u * c.x; /* the paper's multipliers */
-    const uint64_t product1 = (uint64_t)0xcd9e8d57u * c.z;
-    const mpnum_u32x4 next = {
-        (uint32_t)(product1 >> 32) ^ c.y ^ key0,
-        (uint32_t)product1,
-        (uint32_t)(product0 >> 32) ^ c.w ^ key1,
-        (uint32_t)product0,
-    };
-    c = next;
+    c = mpnum_random_round_(c, key0, key1);
     key0 += 0x9e3779b9u; /* golden ratio */
     key1 += 0xbb67ae85u; /* sqrt(3) - 1 */
   }

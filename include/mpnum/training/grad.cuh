@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   const float factor = scaler ? scaler->inverse : 1.0f;
   if (mpnum_iszero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
     list.tiles = list.elements = 0; /* a scaler of zeros */
-  mpnum_grad_begin_(shared);
+  mpnum_grad_begin_(shared, list);
   __syncthreads();
   mpnum_grad_tiles_<false>(shared, list, factor);
   if (!mpnum_grad_end_(shared, workspace) || threadIdx.x != 0) return;
@@ -80,7 +80,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
                             float max_norm, mpnum_grad_workspace *workspace) {
   __shared__ mpnum_grad_shared_ shared;
   __shared__ mpnum_grad_optimizer next;
-  mpnum_grad_begin_(shared);
+  mpnum_grad_begin_(shared, list);
   __syncthreads();
   if (threadIdx.x == 0) {
     mpnum_grad_optimizer handle = *optimizer;
@@ -191,12 +191,11 @@ static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
 
 /* Launchers are templates so that only files that call them compile their kernels. */
 
-/* Enough blocks for a list, or twelve a multiprocessor: whole waves, whether it holds
- * three of them or four. */
+/* Enough blocks for a list, or what all multiprocessors hold. */
 static inline cudaError_t mpnum_grad_blocks_(size_t *blocks,
                                              const mpnum_grad_list &list) {
   const uint64_t needed = (list.tiles + MPNUM_GRAD_TEAMS_ - 1) / MPNUM_GRAD_TEAMS_;
-  return mpnum_launch_blocks_(blocks, static_cast<size_t>(needed), 0, 12);
+  return mpnum_launch_blocks_(blocks, static_cast<size_t>(needed), 0, MPNUM_GRAD_BLOCKS_);
 }
 static inline bool mpnum_grad_has_list_(const mpnum_grad_list &list) {
   return list.tiles == 0 || (list.tensors && list.tiles_before);

@@ -270,6 +270,13 @@ STORED = """mpnum_stored from[4] = {mpnum_stored_of(MPNUM_STORED_NF4, 8, 64, 0),
     from[i].zeros = zeros;
   }
 """
+STORED_TILES = """mpnum_stored a = mpnum_stored_of(MPNUM_STORED_Q8_0, 1, 8256, 0), b = mpnum_stored_of(MPNUM_STORED_Q4_0, 1, 8256, 0),
+               c = mpnum_stored_of(MPNUM_STORED_NF4, 1, 8256, 32);
+  a.data = q8_0;
+  b.data = q4_0;
+  c.data = nf4;
+  c.scales = scales;
+"""
 EACH_STORED = """mpnum_stored to[8];
   void *const data[8] = {mxfp4, nvfp4, q8_0, q4_0, nf4, fp4, awq, gptq};
   for (int i = 0; i < 8; ++i) {
@@ -353,6 +360,28 @@ CASES = [
          EACH_STORED + """  int status = 0;
   for (int i = 0; i < 8; ++i) status |= mpnum_quantize_stored(to[i], mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 8, 64));
   return status;"""),
+    Case("stored_tiles", {"x": ("mpnum_bf16", bfloats(8256)), "q8_0": ("char", out(8772)), "q4_0": ("char", out(4644)),
+                          "y": ("mpnum_bf16", out(8256)), "z": ("mpnum_f16", out(8256)), "nf4": ("char", codes_of_bytes(4128)),
+                          "scales": ("float", floats(258)), "w": ("mpnum_bf16", out(8256))},
+         STORED_TILES + """  AND_THEN(mpnum_launch_quantize_stored(a, mpnum::matrix_of(x, 1, 8256), 0));
+  AND_THEN(mpnum_launch_quantize_stored(b, mpnum::matrix_of(x, 1, 8256), 0));
+  AND_THEN(mpnum_launch_dequantize_stored(mpnum::matrix_of(y, 1, 8256), a, 0));
+  AND_THEN(mpnum_launch_dequantize_stored(mpnum::matrix_of(w, 1, 8256), c, 0));
+  return mpnum_launch_dequantize_stored(mpnum::matrix_of(z, 1, 8256), b, 0);""",
+         STORED_TILES + """  return mpnum_quantize_stored(a, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 1, 8256)) ||
+         mpnum_quantize_stored(b, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 1, 8256)) ||
+         mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, y, 1, 8256), a) ||
+         mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, w, 1, 8256), c) ||
+         mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_F16, z, 1, 8256), b);"""),
+    Case("nvfp4_stochastic", {"x": ("mpnum_bf16", bfloats(32 * 256)), "codes": ("char", out(32 * 128)), "scales": ("char", out(32 * 16)),
+                              "one": ("float", one(3))},
+         """const mpnum_blockscaled by_row = {codes, 256, scales, 512, 0, 0};
+  return mpnum_launch_quantize_nvfp4_sr<1>(&by_row, 0, mpnum::matrix_of(x, 32, 256), one, MPNUM_QUANTIZE_ROWS, 5, 4, 0);""",
+         """mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_quantize_options how = {5, 4};
+  const mpnum_blockscaled by_row = {codes, 256, scales, 512, 0, *one};
+  format.rounding = MPNUM_ROUND_STOCHASTIC;
+  return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 32, 256), &how, 0);"""),
     Case("activation", {"dx": ("mpnum_bf16", bfloats(210, 3)), "du": ("mpnum_bf16", bfloats(210, 4)), "dy": ("mpnum_bf16", bfloats(210, 1)),
                         "x": ("mpnum_bf16", bfloats(210)), "u": ("mpnum_bf16", bfloats(210, 2))},
          GATED + "  return mpnum_launch_activation_backward_rows(MPNUM_ACTIVATION_SILU, mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(du, 3, 70), "

@@ -564,6 +564,77 @@ void stored_blocks_with_nan_come_back_as_nan(void) {
       CHECK(memory[k][bytes[k]] == guard, "part %d of layout %d ends", k, layout);
   }
 }
+/* Blocks of ggml by tiles, and what fills none: bytes of the host, which both signs of
+ * the largest magnitude do not change; a scale of NaN and codes of 0 where one is Inf or
+ * NaN; and back. */
+template <class T> void check_stored_tiles(mpnum_stored_layout layout) {
+  constexpr std::size_t rows = 13, columns = 672, blocks = rows * columns / 32;
+  const int name = mpnum::type_of<T>::value;
+  matrix<T> x(rows, columns, 0, 7);
+  mpnum_stored made = mpnum_stored_of(layout, rows, columns, 0);
+  const std::size_t bytes = made.data_bytes, each = bytes / blocks;
+  vector<unsigned char> want(bytes + guard_size, guard), got = want;
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    if (!mpnum_isfinite_f32(mpnum::element_of_(x.values[i])) || i / 32 == 5)
+      x.values[i] = rounded<T>(static_cast<float>(i % 7));
+  for (std::size_t b = 40; b < 80; ++b) { /* 6 and -6, the first at any place */
+    x.values[32 * b + b % 32] = rounded<T>(b % 3 ? 96.0f : -96.0f);
+    x.values[32 * b + (7 * b + 11) % 32] = rounded<T>(b % 5 ? -96.0f : 96.0f);
+  }
+  made.data = want.data();
+  must(mpnum_quantize_stored(made, x.view()));
+  for (std::size_t b : {std::size_t{3}, std::size_t{100}, blocks - 2}) {
+    x.values[32 * b + 9] = rounded<T>(mpnum_from_bits_f32(0x7f800000u));
+    std::fill_n(want.begin() + static_cast<std::ptrdiff_t>(b * each), each, 0);
+    want[b * each] = 0xff;
+    want[b * each + 1] = 0x7f;
+  }
+  made.data = got.data();
+  CHECK_LAUNCH(mpnum_launch_quantize_stored(
+      made, mpnum::matrix_of(x.begin(), rows, columns), nullptr));
+  for (std::size_t i = 0; i < got.size(); ++i)
+    CHECK(got[i] == want[i], "type %d, layout %d, byte %zu of block %zu: %02x, not %02x",
+          name, layout, i % each, i / each, got[i], want[i]);
+  vector<T> back(rows * columns), expected(rows * columns);
+  must(mpnum_dequantize_stored(
+      mpnum_matrix_of(mpnum::type_of<T>::value, expected.data(), rows, columns), made));
+  CHECK_LAUNCH(mpnum_launch_dequantize_stored(
+      mpnum::matrix_of(back.data(), rows, columns), made, nullptr));
+  CHECK(std::memcmp(back.data(), expected.data(), sizeof(T) * back.size()) == 0,
+        "type %d, layout %d: values", name, layout);
+}
+/* Any codes of NF4 and FP4, with scales that are any floats. */
+template <class T> void check_stored_books(mpnum_stored_layout layout) {
+  constexpr std::size_t rows = 13, columns = 672;
+  const int name = mpnum::type_of<T>::value;
+  mpnum_stored made = mpnum_stored_of(layout, rows, columns, 32);
+  matrix<float> scales(1, made.scales_bytes / 4, 0, 9);
+  vector<unsigned char> codes(made.data_bytes);
+  vector<T> back(rows * columns), expected(rows * columns);
+  std::mt19937 random(5);
+  for (unsigned char &byte : codes)
+    byte = static_cast<unsigned char>(random() >> 8);
+  made.data = codes.data();
+  made.scales = scales.values.data();
+  must(mpnum_dequantize_stored(
+      mpnum_matrix_of(mpnum::type_of<T>::value, expected.data(), rows, columns), made));
+  CHECK_LAUNCH(mpnum_launch_dequantize_stored(
+      mpnum::matrix_of(back.data(), rows, columns), made, nullptr));
+  CHECK(std::memcmp(back.data(), expected.data(), sizeof(T) * back.size()) == 0,
+        "type %d, layout %d", name, layout);
+}
+void stored_blocks_by_tiles_have_the_bytes_of_the_host(void) {
+  for (const mpnum_stored_layout layout : {MPNUM_STORED_NF4, MPNUM_STORED_FP4}) {
+    check_stored_books<mpnum_bf16>(layout);
+    check_stored_books<mpnum_f16>(layout);
+    check_stored_books<float>(layout);
+  }
+  for (const mpnum_stored_layout layout : {MPNUM_STORED_Q8_0, MPNUM_STORED_Q4_0}) {
+    check_stored_tiles<mpnum_bf16>(layout);
+    check_stored_tiles<mpnum_f16>(layout);
+    check_stored_tiles<float>(layout);
+  }
+}
 /* Nothing is launched: a launch would give another error. */
 void what_is_wrong_is_refused(void) {
   const matrix<float> src(40, 70, 0, 1);
@@ -657,6 +728,7 @@ int main(int count, char **arguments) {
                        TEST(matrices_of_one_value_have_the_hosts_bytes),
                        TEST(the_next_scale_works),
                        TEST(stored_blocks_with_nan_come_back_as_nan),
+                       TEST(stored_blocks_by_tiles_have_the_bytes_of_the_host),
                        TEST(what_is_wrong_is_refused),
                    });
 }

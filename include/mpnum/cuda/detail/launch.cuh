@@ -27,7 +27,10 @@ enum {
   MPNUM_LAUNCH_VECTORS_ = 4, /* of each thread, in flight together */
   /* Of a multiprocessor: what any GPU holds at a time if a thread has 64 registers, so
    * that a grid is one wave, and what is enough to keep its memory busy. */
-  MPNUM_LAUNCH_BLOCKS_ = 4
+  MPNUM_LAUNCH_BLOCKS_ = 4,
+  /* The same where each tile is to have its block: what writes more than it reads is
+   * faster so than by blocks that go through the array together. */
+  MPNUM_LAUNCH_TILES_ = 65536
 };
 
 /* The hot path of a kernel over arrays: whole tiles, in which consecutive threads take

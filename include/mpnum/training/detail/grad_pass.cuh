@@ -9,19 +9,13 @@
 #include "../../cuda/detail/launch.cuh"
 MPNUM_C_BEGIN_
 
-/* Blocks that a multiprocessor holds: four read 32 KiB of floats at a time. For other
- * targets than sm_10x ptxas needs the registers of three, some 80 a thread, to spill
- * none.
- */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 1000 || __CUDA_ARCH__ >= 1200)
-# define MPNUM_GRAD_BLOCKS_ 3
-#else
-# define MPNUM_GRAD_BLOCKS_ 4
-#endif
-
 enum {
   MPNUM_GRAD_TEAM_ = 16, /* threads of a tile: four of its 64 lanes each */
   MPNUM_GRAD_TEAMS_ = MPNUM_LAUNCH_THREADS_ / MPNUM_GRAD_TEAM_,
+  /* Blocks that a multiprocessor holds, with 80 registers a thread, which has so many
+   * elements on their way at a time: 48 KiB of floats. */
+  MPNUM_GRAD_BLOCKS_ = 3,
+  MPNUM_GRAD_MANY_ = 16,
   MPNUM_GRAD_BINS_ = 257, /* of a histogram, the zeros last */
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };
@@ -43,9 +37,9 @@ struct grad_tile_ {
   unsigned n;
   mpnum_type src_type, dst_type;
 };
-/* Of some results: magnitudes, min being the smallest nonzero one less 1. */
+/* Of some results: their magnitudes. */
 struct grad_range_ {
-  uint32_t max, min, zeros;
+  uint32_t max, min;
 };
 /* What a thread knows of its elements so far; what is rare is counted in shared memory.
  */
@@ -93,6 +87,24 @@ MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_at_(const List &list, uint64_t tile,
       low = middle;
     else
       high = middle;
+  }
+  return low;
+}
+/* The same by the sixteen threads of a team: each asks for another place, first for the
+ * next ones, then for those that cut what is left into equal parts. */
+MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_of_team_(const mpnum_grad_list &list,
+                                                  uint64_t tile, uint64_t from,
+                                                  unsigned lane, unsigned mask) {
+  uint64_t low = from, left = list.count - from, step = 1;
+  while (left > 1) { /* one of so many from low on */
+    const uint64_t at = step * (lane + 1);
+    const bool is_before = at < left && list.tiles_before[low + at] <= tile;
+    const uint32_t all = (__ballot_sync(mask, is_before) & mask) >> (mask & 1 ? 0 : 16);
+    const unsigned passed = all ? 32 - static_cast<unsigned>(mpnum_clz_u32_(all)) : 0;
+    low += step * passed;
+    left -= step * passed;
+    if (passed < MPNUM_GRAD_TEAM_ && step < left) left = step;
+    step = (left + MPNUM_GRAD_TEAM_) / (MPNUM_GRAD_TEAM_ + 1);
   }
   return low;
 }
@@ -248,46 +260,77 @@ MPNUM_DEVICE_ float mpnum_grad_result_(mpnum::grad_tile_ &tile, unsigned i,
   return mpnum_grad_element_<true>(tile.dst_type, tile.dst, i);
 }
 
-/* Results with subnormals, Infs or NaNs among them. */
-template <unsigned N>
+/* Four results with subnormals, Infs or NaNs among them. */
 MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
-                                          mpnum_grad_workspace *own, const float (&y)[N],
+                                          mpnum_grad_workspace *own, const float (&y)[4],
                                           uint64_t tile, unsigned i) {
   uint32_t subnormals = 0, infs = 0, nans = 0;
   uint64_t first = 0;
   MPNUM_UNROLL_
-  for (unsigned k = 0; k < N; ++k) {
+  for (unsigned k = 0; k < 4; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
     const double wide = mpnum_widen_bits_(x);
-    seen.sums[k % 4] = __fma_rn(wide, wide, seen.sums[k % 4]);
+    seen.sums[k] = __fma_rn(wide, wide, seen.sums[k]);
     subnormals += x - 1 < 0x007fffffu;
     infs += x == 0x7f800000u;
     nans += x > 0x7f800000u;
     if (x < 0x7f800000u) {
       seen.max = x > seen.max ? x : seen.max;
     } else if (!first) { /* later ones are smaller */
-      first = ~(tile * MPNUM_GRAD_TILE_ + (i + k / 4 * 64 + k % 4));
+      first = ~(tile * MPNUM_GRAD_TILE_ + (i + k));
     }
   }
-  mpnum_atomic_add_u64_(&own->subnormals, subnormals);
-  mpnum_atomic_add_u64_(&own->infs, infs);
-  mpnum_atomic_add_u64_(&own->nans, nans);
+  if (subnormals) mpnum_atomic_add_u64_(&own->subnormals, subnormals);
+  if (infs) mpnum_atomic_add_u64_(&own->infs, infs);
+  if (nans) mpnum_atomic_add_u64_(&own->nans, nans);
   if (first)
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
               static_cast<unsigned long long>(first));
 }
-/* Of results as bits, of which the last may be zeros that are not there. */
+/* Of results as bits. */
 template <unsigned N>
 MPNUM_DEVICE_ mpnum::grad_range_ mpnum_grad_range_of_(const float (&y)[N]) {
-  mpnum::grad_range_ range = {0, 0xffffffffu, 0};
+  mpnum::grad_range_ range = {0, 0xffffffffu};
   MPNUM_UNROLL_
   for (unsigned k = 0; k < N; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
     range.max = x > range.max ? x : range.max;
-    range.min = x - 1 < range.min ? x - 1 : range.min;
-    range.zeros += x == 0;
+    range.min = x < range.min ? x : range.min;
   }
   return range;
+}
+/* The square of a normal number added to a lane, or of 0 where it may be one. */
+template <bool may_be_zero>
+MPNUM_DEVICE_ double mpnum_grad_squared_(uint32_t x, double sum) {
+  const uint64_t wide =
+      (static_cast<uint64_t>(x) << 29) + (static_cast<uint64_t>(896) << 52);
+  const double value = mpnum_from_bits_f64(may_be_zero && x == 0 ? 0 : wide);
+  return __fma_rn(value, value, sum);
+}
+/* Of four results with zeros or rarer ones among them, of which the last may be zeros
+ * that are not there. */
+MPNUM_DEVICE_ void mpnum_grad_look_again_(mpnum::grad_seen_ &seen,
+                                          mpnum_grad_workspace *own, const float (&y)[4],
+                                          unsigned missing, uint64_t tile, unsigned i) {
+  uint32_t max = 0, least = 0xffffffffu; /* the smallest nonzero one less 1 */
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < 4; ++k) {
+    const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
+    max = x > max ? x : max;
+    least = x - 1 < least ? x - 1 : least;
+    seen.zeros += x == 0;
+  }
+  seen.min = least < seen.min ? least : seen.min;
+  seen.zeros -= missing;
+  if (max < 0x7f800000u && least >= 0x007fffffu) {
+    seen.max = max > seen.max ? max : seen.max;
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < 4; ++k)
+      seen.sums[k] =
+          mpnum_grad_squared_<true>(mpnum_bits_f32(y[k]) & 0x7fffffffu, seen.sums[k]);
+  } else {
+    mpnum_grad_look_twice_(seen, own, y, tile, i);
+  }
 }
 /* Counts them, and adds their squares to the lanes. The first is element i of the tile.
  */
@@ -295,19 +338,19 @@ template <unsigned N>
 MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
                                     const float (&y)[N], mpnum::grad_range_ range,
                                     unsigned missing, uint64_t tile, unsigned i) {
-  seen.min = range.min < seen.min ? range.min : seen.min;
-  seen.zeros += range.zeros - missing;
-  if (range.max < 0x7f800000u && range.min >= 0x007fffffu) {
+  if (range.max < 0x7f800000u && range.min >= 0x00800000u) {
     seen.max = range.max > seen.max ? range.max : seen.max;
+    seen.min = range.min - 1 < seen.min ? range.min - 1 : seen.min;
     MPNUM_UNROLL_
-    for (unsigned k = 0; k < N; ++k) { /* 0 or normal numbers */
-      const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
-      const double wide = mpnum_from_bits_f64(
-          x ? (static_cast<uint64_t>(x) << 29) + (static_cast<uint64_t>(896) << 52) : 0);
-      seen.sums[k % 4] = __fma_rn(wide, wide, seen.sums[k % 4]);
-    }
+    for (unsigned k = 0; k < N; ++k)
+      seen.sums[k % 4] = mpnum_grad_squared_<false>(mpnum_bits_f32(y[k]) & 0x7fffffffu,
+                                                    seen.sums[k % 4]);
   } else {
-    mpnum_grad_look_twice_(seen, own, y, tile, i);
+    MPNUM_UNROLL_
+    for (unsigned k = 0; k < N; k += 4) {
+      const float four[4] = {y[k], y[k + 1], y[k + 2], y[k + 3]};
+      mpnum_grad_look_again_(seen, own, four, missing, tile, i + 16 * k);
+    }
   }
 }
 template <unsigned N>
@@ -380,25 +423,39 @@ MPNUM_DEVICE_ void mpnum_grad_many_(mpnum::grad_seen_ &seen, mpnum_grad_workspac
   if (tile.histogram) mpnum_grad_count_bins_(bins, x);
 }
 
-/* The sum of 64 lanes, the upper half added to the lower one until there is one. */
+/* The sum of 64 lanes, the upper half added to the lower one until there is one. Threads
+ * that meet share the lanes that they have four of, then two, so that few are sent. */
+MPNUM_DEVICE_ double mpnum_grad_met_(double x, int step, unsigned mask) {
+  return __dadd_rn(x, __shfl_xor_sync(mask, x, step, MPNUM_GRAD_TEAM_));
+}
+MPNUM_DEVICE_ double mpnum_grad_shared_sum_(double kept, double given, int step,
+                                            unsigned mask) {
+  return __dadd_rn(kept, __shfl_xor_sync(mask, given, step, MPNUM_GRAD_TEAM_));
+}
 MPNUM_DEVICE_ double mpnum_grad_sum_(const double (&sums)[4], unsigned mask) {
-  double sum[4];
-  MPNUM_UNROLL_
-  for (unsigned k = 0; k < 4; ++k) {
-    sum[k] = sums[k];
-    MPNUM_UNROLL_
-    for (int step = MPNUM_GRAD_TEAM_ / 2; step > 0; step /= 2)
-      sum[k] = __dadd_rn(sum[k], __shfl_xor_sync(mask, sum[k], step, MPNUM_GRAD_TEAM_));
-  }
-  return __dadd_rn(__dadd_rn(sum[0], sum[2]), __dadd_rn(sum[1], sum[3]));
+  const bool has_last = (threadIdx.x & 8) != 0, has_odd = (threadIdx.x & 4) != 0;
+  const double even = mpnum_grad_shared_sum_(has_last ? sums[2] : sums[0],
+                                             has_last ? sums[0] : sums[2], 8, mask);
+  const double odd = mpnum_grad_shared_sum_(has_last ? sums[3] : sums[1],
+                                            has_last ? sums[1] : sums[3], 8, mask);
+  double sum =
+      mpnum_grad_shared_sum_(has_odd ? odd : even, has_odd ? even : odd, 4, mask);
+  sum = mpnum_grad_met_(mpnum_grad_met_(sum, 2, mask), 1, mask);
+  return mpnum_grad_met_(mpnum_grad_met_(sum, 8, mask), 4, mask);
 }
 
-/* mpnum_exact_sum_add_f64_ of 0, or of what is above 2^-299, by atomics; terms are the
- * caller's. */
+/* Adds to a limb in shared memory, by words: of 64 bits there is no atomic addition
+ * there, but a loop that threads are in one after the other. */
+MPNUM_DEVICE_ void mpnum_grad_add_limb_(int64_t *limb, uint32_t x) {
+  unsigned *const words = reinterpret_cast<unsigned *>(limb);
+  const unsigned before = atomicAdd(words, x);
+  if (before + x < before) atomicAdd(words + 1, 1u);
+}
+/* mpnum_exact_sum_add_f64_ of 0, or of what is above 2^-299, by atomics, to a sum in
+ * shared memory; terms are the caller's. */
 MPNUM_DEVICE_ void mpnum_grad_add_square_(mpnum_exact_sum *total, double x) {
   const uint64_t bits = mpnum_bits_f64(x);
   const int field = static_cast<int>(bits >> 52);
-  unsigned long long *limbs = reinterpret_cast<unsigned long long *>(total->limbs);
   if (field == 0x7ff || bits >> 63) {
     const bool is_nan = bits != static_cast<uint64_t>(0x7ff) << 52;
     atomicAdd(reinterpret_cast<unsigned long long *>(is_nan ? &total->nans
@@ -411,10 +468,10 @@ MPNUM_DEVICE_ void mpnum_grad_add_square_(mpnum_exact_sum *total, double x) {
     if (place < 0) significand >>= -place;
     const uint64_t low = (significand & 0xffffffffu) << shift;
     const uint64_t high = (significand >> 32 << shift) + (low >> 32);
-    atomicAdd(limbs + index, static_cast<unsigned long long>(low & 0xffffffffu));
-    atomicAdd(limbs + index + 1, static_cast<unsigned long long>(high & 0xffffffffu));
+    mpnum_grad_add_limb_(total->limbs + index, static_cast<uint32_t>(low));
+    mpnum_grad_add_limb_(total->limbs + index + 1, static_cast<uint32_t>(high));
     if (high >> 32)
-      atomicAdd(limbs + index + 2, static_cast<unsigned long long>(high >> 32));
+      mpnum_grad_add_limb_(total->limbs + index + 2, static_cast<uint32_t>(high >> 32));
   }
 }
 
@@ -424,6 +481,7 @@ struct mpnum_grad_shared_ {
   uint32_t bins[MPNUM_GRAD_TEAMS_][MPNUM_GRAD_BINS_];
   float factor;
   int is_last, is_reported;
+  uint64_t carried; /* tiles */
 };
 
 /* How a tile is read and written four at a time. */
@@ -454,15 +512,17 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
   const unsigned lane = threadIdx.x % MPNUM_GRAD_TEAM_;
   const unsigned team = threadIdx.x / MPNUM_GRAD_TEAM_;
   const unsigned mask = 0xffffu << (threadIdx.x & MPNUM_GRAD_TEAM_);
-  const uint64_t carried = mpnum_grad_carried_tiles_(list.tiles);
   uint32_t *bins = shared.bins[team];
   mpnum::grad_seen_ seen = {{0, 0, 0, 0}, 0, 0xffffffffu, 0};
   uint64_t tensor = 0;
-  for (uint64_t number = blockIdx.x * static_cast<uint64_t>(MPNUM_GRAD_TEAMS_) + team;
-       number < list.tiles;
-       number += gridDim.x * static_cast<uint64_t>(MPNUM_GRAD_TEAMS_)) {
+  const uint64_t teams = gridDim.x * static_cast<uint64_t>(MPNUM_GRAD_TEAMS_);
+  const uint64_t own = blockIdx.x * static_cast<uint64_t>(MPNUM_GRAD_TEAMS_) + team;
+  const uint64_t each = list.tiles / teams, more = list.tiles % teams;
+  uint64_t number = own * each + (own < more ? own : more);
+  const uint64_t end = number + each + (own < more);
+  for (; number < end; ++number) { /* neighbours: the next tensor is soon found */
     mpnum::grad_tile_ tile;
-    tensor = mpnum_grad_tensor_at_(list, number, tensor);
+    tensor = mpnum_grad_tensor_of_team_(list, number, tensor, lane, mask);
     const mpnum_grad_tensor *t = list.tensors + tensor;
     tile.number = number;
     if (in_place) {
@@ -471,7 +531,6 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     } else {
       mpnum_grad_locate_(tile, *t, number - list.tiles_before[tensor]);
     }
-    if (lane == 0) mpnum_prefetch_(tile.src, tile.n * mpnum_grad_size_(tile.src_type));
     const mpnum_grad_way_ way = mpnum_grad_way_of_(tile);
     seen.sums[0] = seen.sums[1] = seen.sums[2] = seen.sums[3] = 0;
     /* The last thread has what is before the first four, so that each has four of the
@@ -479,9 +538,10 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     if (way.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1)
       mpnum_grad_few_(seen, &shared.own, tile, way.head - 4, factor, bins);
     for (unsigned i = way.head + 4 * lane; i < tile.n;) {
-      if (way.is_plain && !way.is_apart && tile.n - i >= 64 + 4) {
-        mpnum_grad_many_<8>(seen, &shared.own, tile, i, factor, bins, false);
-        i += 128;
+      if (way.is_plain && !way.is_apart && tile.n - i >= 16 * MPNUM_GRAD_MANY_ - 60) {
+        mpnum_grad_many_<MPNUM_GRAD_MANY_>(seen, &shared.own, tile, i, factor, bins,
+                                           false);
+        i += 16 * MPNUM_GRAD_MANY_;
         continue;
       }
       if (way.is_plain && tile.n - i >= 4)
@@ -492,8 +552,9 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     }
     const double sum = mpnum_grad_sum_(seen.sums, mask);
     if (lane == 0)
-      mpnum_grad_add_square_(
-          number < carried ? &shared.own.before_carry : &shared.own.after_carry, sum);
+      mpnum_grad_add_square_(number < shared.carried ? &shared.own.before_carry
+                                                     : &shared.own.after_carry,
+                             sum);
     if (tile.histogram) {
       __syncwarp(mask);
       for (unsigned k = lane; k < MPNUM_GRAD_BINS_; k += MPNUM_GRAD_TEAM_) {
@@ -514,10 +575,13 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
   }
 }
 /* Empty sums and bins. All threads; sync after it. */
-MPNUM_DEVICE_ void mpnum_grad_begin_(mpnum_grad_shared_ &shared) {
+MPNUM_DEVICE_ void mpnum_grad_begin_(mpnum_grad_shared_ &shared,
+                                     const mpnum_grad_list &list) {
   uint32_t *words = reinterpret_cast<uint32_t *>(&shared);
-  for (unsigned i = threadIdx.x; i < sizeof shared / 4; i += blockDim.x)
+  const unsigned count = (sizeof shared - sizeof shared.carried) / 4;
+  for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
     words[i] = 0;
+  if (threadIdx.x == 0) shared.carried = mpnum_grad_carried_tiles_(list.tiles);
 }
 /* Adds the block's sums to the workspace. The last block to do so gets 1, all sums in
  * shared.own, and leaves the workspace empty. All threads; it begins and ends with a
