@@ -55,6 +55,8 @@ const gpu_kernel_row rows[] = {
      gpu_expect_log_softmax},
     {"logsumexp_rows f32", f32, GPU_ROWS, 4096, read, 4, logsumexp<float>,
      gpu_expect_logsumexp},
+    {"logsumexp_rows bf16", bf16, GPU_ROWS, 4096, read, 2, logsumexp<mpnum_bf16>,
+     gpu_expect_logsumexp},
     {"cross_entropy_rows f32, gradient", f32, GPU_ROWS, 32768, copy, 8,
      cross_entropy<float>, gpu_expect_cross_entropy},
     {"cross_entropy_rows bf16, gradient", bf16, GPU_ROWS, 32768, copy, 4,

@@ -392,7 +392,7 @@ def what_meson_builds_is_what_gpu_run_builds():
     """Every test of the lists, and every file of bench/gpu, is in one of them."""
     units = {words[0] for words in tool.table(ROOT / "bench/gpu/units.txt")}
     ours = {path.name for path in (ROOT / "bench/gpu").glob("*.c*") if path.suffix in (".cu", ".c")}
-    assert ours - units == {"absent.c", "no_kernels.c", "probe.cu", "report.c", "torch.c"}, ours - units
+    assert ours - units == {"absent.c", "machine.cu", "no_kernels.c", "probe.cu", "report.c", "torch.c"}, ours - units
     for words in tool.table(ROOT / "tests/cuda/gpu/programs.txt"):
         assert (ROOT / "tests/cuda/gpu" / words[1]).exists(), words
     for path in (ROOT / "tests/cuda/simt").glob("test_*.cpp"):

@@ -28,14 +28,14 @@ static __device__ __forceinline__ bool mpnum_group_offsets_rise_(uint64_t *kept,
                                                                  const uint64_t *offsets,
                                                                  size_t groups,
                                                                  size_t n) {
-  int falls = 0;
+  int rises = 1;
   MPNUM_NO_UNROLL_
   for (size_t i = threadIdx.x; i <= groups; i += MPNUM_LAUNCH_THREADS_) {
     const uint64_t own = offsets[i];
-    falls |= own > (i < groups ? offsets[i + 1] : n);
+    rises &= own <= (i < groups ? offsets[i + 1] : n);
     if (groups < MPNUM_GROUPS_KEPT_) kept[i] = own;
   }
-  return __syncthreads_or(falls) == 0;
+  return __syncthreads_and(rises) != 0;
 }
 /* The first part that ends behind an element, at or behind `from`; groups if there is
  * none. */

@@ -119,31 +119,87 @@ static __device__ __forceinline__ float loss_of_(float log_sum, float t, float s
   }
   return mpnum_canonical_(loss);
 }
+/* The target of a row. */
+struct loss_target_ {
+  unsigned index;
+  bool is_ignored, is_used; /* used: a class that is not ignored */
+};
+template <class G, class Src, class Index>
+static __device__ __forceinline__ loss_target_
+loss_target_of_(const loss_job_<G, Src, Index> &job, const row_place_ &place) {
+  const int64_t index =
+      place.exists ? static_cast<int64_t>(job.targets[place.number]) : 0;
+  loss_target_ target;
+  target.index = static_cast<unsigned>(index);
+  target.is_ignored = index == job.ignore_index;
+  target.is_used =
+      index >= 0 && static_cast<uint64_t>(index) < place.columns && !target.is_ignored;
+  return target;
+}
+template <class Src>
+static __device__ __forceinline__ float loss_logit_(const row_<Src> &row,
+                                                    const loss_target_ &target) {
+  if (!target.is_used || target.index >= row.count)
+    return mpnum_from_bits_f32(0xff800000u);
+  return row.load(target.index & ~1u, row_any_()).at[target.index & 1];
+}
+/* The loss of any row, for its first thread. */
+template <class G, class Src, class Index>
+static __device__ __forceinline__ void
+loss_store_(const loss_job_<G, Src, Index> &job, const row_<Src> &row, float log_sum,
+            float t, double spread, uint32_t counted) {
+  float loss = mpnum_from_bits_f32(0x7fffffffu);
+  if (row.status == MPNUM_ROW_OK)
+    loss = loss_of_(log_sum, t, job.smoothing, spread, counted);
+  if (row.status == MPNUM_ROW_EMPTY) loss = mpnum_from_bits_f32(0x7f800000u);
+  if (row.status == MPNUM_ROW_IGNORED) loss = 0;
+  job.loss[row.place.number] = loss;
+  if (job.status) job.status[row.place.number] = row.status;
+}
+/* Gradients are (e^t a - b) c, and where a row has none as they are, number. */
+struct loss_factors_ {
+  float a, b, c, number;
+};
+/* Of a row of which counted elements are not masked. */
+template <class G, class Src, class Index>
+static __device__ __forceinline__ loss_factors_
+loss_factors_of_(const loss_job_<G, Src, Index> &job, const row_<Src> &row, float sum,
+                 uint32_t counted) {
+  loss_factors_ by;
+  by.a = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
+  by.b = mpnum_bits_f32(job.smoothing) != 0
+             ? mpnum_div_scalar_(job.smoothing, static_cast<float>(counted))
+             : 0;
+  by.c = job.factor;
+  if (job.counted) by.c = mpnum_div_scalar_(job.factor, static_cast<float>(*job.counted));
+  by.number = mpnum_from_bits_f32(
+      row.status == MPNUM_ROW_EMPTY || row.status == MPNUM_ROW_IGNORED ? 0 : 0x7fffffffu);
+  return by;
+}
+/* That of the target. */
+static __device__ __forceinline__ float loss_own_(const loss_factors_ &by, float t,
+                                                  float smoothing) {
+  const float rest = mpnum_sub_scalar_(mpnum_from_bits_f32(0x3f800000u), smoothing);
+  const float share = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), by.a);
+  return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_sub_scalar_(share, rest), by.b), by.c);
+}
 template <class G, class Src, class Index>
 static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> &job,
                                                  const row_place_ &place,
                                                  uint32_t *scratch) {
-  const uint32_t nan_bits = 0x7fffffffu;
-  const float one = mpnum_from_bits_f32(0x3f800000u);
-  const int64_t index =
-      place.exists ? static_cast<int64_t>(job.targets[place.number]) : 0;
-  const bool is_ignored = index == job.ignore_index;
-  const bool is_class = index >= 0 && static_cast<uint64_t>(index) < place.columns;
+  const loss_target_ target = loss_target_of_(job, place);
   const bool has_smoothing = mpnum_bits_f32(job.smoothing) != 0;
-  const bool is_used = is_class && !is_ignored;
   row_<Src> row = row_of_(job.from, place);
-  loss_writer_<G> writer;
   row_whole_<Src> whole;
   row_spread_ spread = {{{0, 0}}, 0, row.scale, 0, row.count, job.from.is_masked, 0};
-  float loss = 0, sum = 0, log_sum = 0, t = mpnum_from_bits_f32(0xff800000u);
+  float sum = 0, log_sum = 0, t = loss_logit_(row, target);
   double spread_sum = 0;
-  if (is_used && static_cast<unsigned>(index) < row.count)
-    t = row.load(static_cast<unsigned>(index) & ~1u, row_any_()).at[index & 1];
   const bool is_out = job.from.is_masked && mpnum_bits_f32(t) == 0xff800000u;
-  row_look_(row, job.from, is_ignored ? 0 : row.count, scratch);
-  if (!is_used) row.status = is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
-  writer.has_powers = row.place.kept && !has_smoothing && job.gradient;
-  sum = row_powers_(row, writer.has_powers, job.from.is_masked, scratch);
+  row_look_(row, job.from, target.is_ignored ? 0 : row.count, scratch);
+  if (!target.is_used)
+    row.status = target.is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
+  const int has_powers = row.place.kept && !has_smoothing && job.gradient;
+  sum = row_powers_(row, has_powers, job.from.is_masked, scratch);
   log_sum = mpnum_log_scalar_(sum);
   t = mpnum_exponent_(t, row.max, row.scale);
   if (has_smoothing) {
@@ -153,41 +209,26 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
                           spread, scratch);
     spread.counted = row_count_(place, spread.counted, scratch);
   }
-  loss = mpnum_from_bits_f32(nan_bits);
-  if (row.status == MPNUM_ROW_OK)
-    loss = loss_of_(log_sum, t, job.smoothing, spread_sum, spread.counted);
-  if (row.status == MPNUM_ROW_EMPTY) loss = mpnum_from_bits_f32(0x7f800000u);
-  if (row.status == MPNUM_ROW_IGNORED) loss = 0;
-  if (row_is_first_(place)) {
-    job.loss[place.number] = loss;
-    if (job.status) job.status[place.number] = row.status;
-  }
+  if (row_is_first_(place)) loss_store_(job, row, log_sum, t, spread_sum, spread.counted);
   if (!job.gradient) return;
+  const loss_factors_ by = loss_factors_of_(job, row, sum, spread.counted);
+  loss_writer_<G> writer;
   writer.dst = job.gradient + (place.exists ? place.number : 0) * job.stride;
   writer.count = row.count;
   writer.columns = place.columns;
-  writer.target = static_cast<unsigned>(index);
+  writer.target = target.index;
   writer.is_masked = job.from.is_masked;
   writer.adds = job.from.adds;
   writer.max = row.max;
   writer.scale = row.scale;
-  writer.a = mpnum_div_scalar_(one, sum);
-  writer.b = has_smoothing
-                 ? mpnum_div_scalar_(job.smoothing, static_cast<float>(spread.counted))
-                 : 0;
-  writer.c = job.factor;
-  if (job.counted)
-    writer.c = mpnum_div_scalar_(job.factor, static_cast<float>(*job.counted));
+  writer.a = by.a;
+  writer.b = by.b;
+  writer.c = by.c;
+  writer.number = by.number;
+  writer.has_powers = has_powers;
   writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count && !is_out;
-  writer.own = mpnum_mul_scalar_(
-      mpnum_sub_scalar_(
-          mpnum_sub_scalar_(mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), writer.a),
-                            mpnum_sub_scalar_(one, job.smoothing)),
-          writer.b),
-      writer.c);
+  writer.own = loss_own_(by, t, job.smoothing);
   writer.fills = row.status != MPNUM_ROW_OK;
-  writer.number = mpnum_from_bits_f32(
-      row.status == MPNUM_ROW_EMPTY || row.status == MPNUM_ROW_IGNORED ? 0 : nan_bits);
   if (row.status == MPNUM_ROW_IGNORED) {
     writer.is_masked = 0;
     if (writer.adds) writer.columns = 0; /* nothing to add */
@@ -203,6 +244,89 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   }
 }
 
+/* Gradients from e^t. */
+template <unsigned in_registers> struct loss_held_of_ {
+  const row_hand_<in_registers> &powers;
+  loss_factors_ by;
+  template <class Part>
+  __device__ __forceinline__ row_four_ operator()(unsigned k, Part) const {
+    row_four_ y;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2 * row_group_; ++j) {
+      const float power = powers.get(k + j / 2).at[j % 2];
+      y.at[j / 2].at[j % 2] = mpnum_mul_scalar_(
+          mpnum_sub_scalar_(mpnum_mul_scalar_(power, by.a), by.b), by.c);
+    }
+    return y;
+  }
+};
+/* The sums of log s - t by lanes, of a thread's pairs. */
+template <class Src, class Held, class Hand>
+static __device__ __forceinline__ pair_ loss_held_spread_(const row_<Src> &row,
+                                                          const row_tile_place_ &tile,
+                                                          const Held &held,
+                                                          const Hand &hand,
+                                                          float log_sum) {
+  row_spread_ spread = {{{0, 0}}, row.max, row.scale, log_sum, tile.left, 0, 0};
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < row_pairs_; k += row_group_) {
+    if (row_group_is_whole_(k, tile.left)) {
+      MPNUM_UNROLL_
+      for (unsigned j = k; j < k + row_group_; ++j)
+        spread(0, held.get(hand, j), row_whole_pair_());
+    } else if (row_group_begins_(k, tile.left)) {
+      MPNUM_UNROLL_
+      for (unsigned j = k; j < k + row_group_; ++j)
+        spread(tile.lane + j * row_lanes_, held.get(hand, j), row_any_());
+    } else {
+      break;
+    }
+  }
+  return spread.sum;
+}
+/* The same of rows that threads hold, with a gradient, neither masked nor added to. */
+template <class G, class Src, class Index>
+static __device__ __forceinline__ void loss_held_row_(const loss_job_<G, Src, Index> &job,
+                                                      const row_place_ &place,
+                                                      row_shared_ *shared) {
+  constexpr unsigned in_registers = row_registers_<Src>::loss;
+  const loss_target_ target = loss_target_of_(job, place);
+  row_<Src> row = row_of_(job.from, place);
+  if (target.is_ignored) row.count = 0;
+  row_tile_place_ tile = row_tile_place_of_(place, row.count);
+  row_hand_<row_pairs_> hand;
+  row_hand_<in_registers> powers;
+  row_held_<Src, row_pairs_> held;
+  double spread = 0;
+  powers.begin();
+  const float largest = held.load(hand, row.load.src, tile);
+  float t = loss_logit_(row, target); /* after loads that do not wait for it */
+  row_judge_(row, job.from, row.count,
+             row_held_max_(place, mpnum_ordered_f32_(largest), shared));
+  if (!target.is_used)
+    row.status = target.is_ignored ? MPNUM_ROW_IGNORED : MPNUM_ROW_NO_CLASS;
+  const pair_ sums = row_held_powers_<true>(row, tile, held, hand, powers);
+  if (row.status != MPNUM_ROW_OK) tile.left = 0;
+  const float sum = row_held_sum_(place, sums, shared, 0).f32();
+  const float log_sum = mpnum_log_scalar_(sum);
+  if (mpnum_bits_f32(job.smoothing) != 0)
+    spread =
+        row_held_sum_(place, loss_held_spread_(row, tile, held, hand, log_sum), shared, 1)
+            .f64();
+  t = mpnum_exponent_(t, row.max, row.scale);
+  if (row_is_first_(place)) loss_store_(job, row, log_sum, t, spread, row.count);
+  if (!place.exists) return;
+  const loss_held_of_<in_registers> of = {powers,
+                                          loss_factors_of_(job, row, sum, row.count)};
+  G *const gradient = job.gradient + place.number * job.stride;
+  row_held_store_(gradient, tile, of.by.number, of);
+  /* read again, as registers are few */
+  const unsigned index = static_cast<unsigned>(job.targets[place.number]);
+  const unsigned own = index - tile.first;
+  if (own < tile.left && own % row_lanes_ / 2 == place.lane)
+    gradient[index] = row_element_<G>::out(loss_own_(of.by, t, job.smoothing));
+}
+
 } // namespace mpnum
 
 /* Blocks as row_shape_of_ has them. */
@@ -211,6 +335,20 @@ static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::loss_row_(job, mpnum::row_place_in_(job.from), scratch);
+}
+
+/* Of 16 bits two blocks share a multiprocessor, from sm_80 on, which has room for them.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+# define MPNUM_LOSS_BLOCKS_(Src) 1
+#else
+# define MPNUM_LOSS_BLOCKS_(Src) (sizeof(Src) == 2 ? 2 : 1)
+#endif
+template <class G, class Src, class Index>
+static __global__ void __launch_bounds__(512, MPNUM_LOSS_BLOCKS_(Src))
+    mpnum_cross_entropy_held_kernel_(mpnum::loss_job_<G, Src, Index> job) {
+  __shared__ mpnum::row_shared_ shared;
+  mpnum::loss_held_row_(job, mpnum::row_place_in_(job.from), &shared);
 }
 
 /* How many targets are not ignore_index. One block of a multiple of 32 threads. */
@@ -443,6 +581,52 @@ slope_row_(const slope_job_<Dx, Dy, Y> &job, const Through &through,
   }
 }
 
+template <bool is_log, class Dy, class Y> struct slope_held_of_ {
+  const row_words_<Dy> &dy;
+  const row_words_<Y> &y;
+  slope_writer_<float, slope_straight_> writer;
+  template <class Part>
+  __device__ __forceinline__ row_four_ operator()(unsigned k, Part) const {
+    row_four_ x;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < row_group_; ++j) {
+      const pair_ a = dy.get(k + j), b = y.get(k + j);
+      x.at[j].at[0] = writer.of(a.at[0], b.at[0]);
+      x.at[j].at[1] = writer.of(a.at[1], b.at[1]);
+    }
+    return x;
+  }
+};
+/* The same of rows that threads hold, neither masked nor added to. */
+template <bool is_log, class Dx, class Dy, class Y>
+static __device__ __forceinline__ void slope_held_row_(const slope_job_<Dx, Dy, Y> &job,
+                                                       const row_place_ &place,
+                                                       row_shared_ *shared) {
+  const size_t number = place.exists ? place.number : 0;
+  const row_tile_place_ tile = row_tile_place_of_(place, row_length_(job.y, place));
+  row_words_<Dy> dy;
+  row_words_<Y> y;
+  slope_held_of_<is_log, Dy, Y> of = {dy, y, slope_writer_<float, slope_straight_>()};
+  slope_adder_ adder = {{{0, 0}}, 0, 0, is_log};
+  dy.load(job.dy + number * job.dy_stride, tile, 0);
+  y.load(job.y.data + number * job.y.stride, tile, 0);
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < row_pairs_; k += row_group_) {
+    if (!row_group_begins_(k, tile.left)) break;
+    MPNUM_UNROLL_
+    for (unsigned j = k; j < k + row_group_; ++j) {
+      const slope_ both = {dy.get(j), y.get(j)};
+      adder(0, both, row_whole_pair_());
+    }
+  }
+  dy.hide(tile);
+  y.hide(tile);
+  of.writer.inner = row_held_sum_(place, adder.sum, shared, 0).f32();
+  of.writer.is_log = is_log;
+  of.writer.scale = job.y.scale;
+  if (place.exists) row_held_store_(job.dx + number * job.dx_stride, tile, 0, of);
+}
+
 } // namespace mpnum
 
 /* As the other kernels of rows. */
@@ -453,7 +637,33 @@ static __global__ void __launch_bounds__(512, 2)
   mpnum::slope_row_(job, mpnum::slope_straight_(), mpnum::row_place_in_(job.y), scratch);
 }
 
+template <class Dx, class Dy, class Y>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_softmax_backward_held_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
+  __shared__ mpnum::row_shared_ shared;
+  const mpnum::row_place_ place = mpnum::row_place_in_(job.y);
+  if (job.is_log)
+    mpnum::slope_held_row_<true>(job, place, &shared);
+  else
+    mpnum::slope_held_row_<false>(job, place, &shared);
+}
+
 #if !MPNUM_HAS_NVRTC_
+
+namespace mpnum {
+template <bool exist> struct held_losses_ {
+  template <class G, class Src, class Index>
+  static void (*kernel())(loss_job_<G, Src, Index>) {
+    return mpnum_cross_entropy_held_kernel_<G, Src, Index>;
+  }
+};
+template <> struct held_losses_<false> {
+  template <class G, class Src, class Index>
+  static void (*kernel())(loss_job_<G, Src, Index>) {
+    return 0;
+  }
+};
+} // namespace mpnum
 
 template <class G, class Src, class Index>
 static inline cudaError_t
@@ -506,8 +716,13 @@ mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
     error = mpnum_launch_(mpnum_count_targets_kernel_<Index>, 1, 512, stream,
                           chosen.counted, targets, rows, chosen.ignore_index);
   if (error == cudaSuccess && rows)
-    error = mpnum_launch_rows_(mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job,
-                               job.from, 1, stream);
+    error = mpnum_launch_held_or_(
+        mpnum::held_losses_<mpnum::is_held_<Src>::value>::template kernel<G, Src,
+                                                                          Index>(),
+        mpnum::row_registers_<Src>::loss, 0,
+        gradient && !job.from.is_masked && !job.from.adds &&
+            mpnum_rows_may_be_held_(job.from, gradient, gradient_stride),
+        mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job, job.from, 1, stream);
   if (error == cudaSuccess && is_reduced && loss)
     error = mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, loss, rows,
                           job.counted);
@@ -558,6 +773,19 @@ static inline bool mpnum_slope_job_of_(mpnum::slope_job_<Dx, Dy, Y> &job, int is
   job.is_log = is_log;
   return true;
 }
+namespace mpnum {
+template <bool exist> struct held_slopes_ {
+  template <class Dx, class Dy, class Y> static void (*kernel())(slope_job_<Dx, Dy, Y>) {
+    return mpnum_softmax_backward_held_kernel_<Dx, Dy, Y>;
+  }
+};
+template <> struct held_slopes_<false> {
+  template <class Dx, class Dy, class Y> static void (*kernel())(slope_job_<Dx, Dy, Y>) {
+    return 0;
+  }
+};
+} // namespace mpnum
+
 template <class Dx, class Dy, class Y>
 static inline cudaError_t
 mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
@@ -568,8 +796,13 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
                            columns, options))
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  return mpnum_launch_rows_(mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2,
-                            stream);
+  constexpr bool are_words = mpnum::is_held_<Dy>::value && mpnum::is_held_<Y>::value &&
+                             sizeof(Dy) == 2 && sizeof(Y) == 2;
+  return mpnum_launch_held_or_(
+      mpnum::held_slopes_<are_words>::template kernel<Dx, Dy, Y>(), mpnum::row_pairs_, 0,
+      !job.y.adds && mpnum_rows_may_be_held_(job.y, dx, dx_stride) &&
+          mpnum_pairs_are_aligned_(dy, dy_stride),
+      mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2, stream);
 }
 /* mpnum_softmax_backward_rows and mpnum_log_softmax_backward_rows. */
 template <class Dx, class Dy, class Y>

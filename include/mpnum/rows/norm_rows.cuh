@@ -19,8 +19,10 @@
 #define MPNUM_ROWS_NORM_ROWS_CUH
 
 #include "rows.cuh"
+#include "detail/held_rows.cuh"
 #include "detail/norm_row.h"
 #include "../array/exact_sum.h"
+#include "../cuda/detail/quantize.cuh"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
@@ -186,6 +188,58 @@ static __device__ __forceinline__ double norm_folded_(const row_place_ &place,
   }
   return mpnum_add_f64_(lanes.at[0], lanes.at[1]);
 }
+/* a + b, and what that sum lacks. */
+static __device__ __forceinline__ double norm_two_sum_(double a, double b, double *rest) {
+  const double sum = mpnum_add_f64_(a, b);
+  const double of_b = mpnum_add_f64_(sum, -a);
+  const double of_a = mpnum_add_f64_(sum, -of_b);
+  *rest = mpnum_add_f64_(mpnum_add_f64_(a, -of_a), mpnum_add_f64_(b, -of_b));
+  return sum;
+}
+/* A sum and what it lacks, less than half of its last place, rounded to odd: so that a
+ * rounding to fewer bits gives what it gives for both. */
+static __device__ __forceinline__ double norm_odd_(double sum, double rest) {
+  uint64_t bits = mpnum_bits_f64(sum);
+  if (rest != 0 && bits % 2 == 0)
+    bits += (mpnum_bits_f64(rest) ^ bits) >> 63 ? ~static_cast<uint64_t>(0) : 1;
+  return mpnum_from_bits_f64(bits);
+}
+/* The sum of one tile or more, rounded to odd once. Returns whether it is found: two
+ * doubles hold it, unless it is no number or magnitudes of tiles are 2^50 apart. */
+static __device__ __forceinline__ bool norm_total_(const double *tiles, unsigned count,
+                                                   double *total) {
+  double sum = tiles[0], rest = 0, lost = 0;
+  bool is_found = true;
+  MPNUM_NO_UNROLL_
+  for (unsigned i = 1; i < count; ++i) {
+    sum = norm_two_sum_(sum, tiles[i], &lost);
+    rest = norm_two_sum_(rest, lost, &lost);
+    if (!(lost == 0)) is_found = false; /* NaN, too */
+  }
+  sum = norm_two_sum_(sum, rest, &lost);
+  *total = norm_odd_(sum, lost);
+  return is_found;
+}
+/* The same of any tiles, whose places are lost: Bohlender's sum. Each pass leaves the sum
+ * as it is and brings larger numbers up, so that after count - 1 none overlaps another.
+ */
+static __device__ __forceinline__ double norm_distilled_(double *tiles, unsigned count) {
+  double sum = 0, rest = 0;
+  MPNUM_NO_UNROLL_
+  for (unsigned i = 0; i < count; ++i)
+    sum = mpnum_add_f64_(sum, tiles[i]);
+  if (!(sum - sum == 0)) /* Inf or NaN: no sum of numbers is past 2^320 */
+    return sum == sum ? sum : mpnum_from_bits_f64((uint64_t)0x7fffffffffffffffu);
+  MPNUM_NO_UNROLL_
+  for (unsigned pass = 1; pass < count; ++pass)
+    MPNUM_NO_UNROLL_
+  for (unsigned i = 1; i < count; ++i)
+    tiles[i] = norm_two_sum_(tiles[i], tiles[i - 1], &tiles[i - 1]);
+  MPNUM_NO_UNROLL_
+  for (unsigned i = count - 1; i > 0 && rest == 0; --i)
+    rest = tiles[i - 1];
+  return norm_odd_(tiles[count - 1], rest);
+}
 /* What warps of a row share: sums of tiles, of which the total is exact. */
 struct norm_scratch_ {
   double tiles[2][row_warps_];
@@ -229,6 +283,15 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
     if (place.lane == 0) {
       scratch->tiles[0][place.warp] = value;
       scratch->tiles[1][place.warp] = square;
+    }
+    if (tiles <= place.warps) { /* for all threads alike */
+      bool is_found = true;
+      __syncthreads();
+      sums[0] = 0;
+      if (adder.has_values) is_found = norm_total_(scratch->tiles[0], tiles, &sums[0]);
+      is_found = norm_total_(scratch->tiles[1], tiles, &sums[1]) && is_found;
+      __syncthreads();
+      if (is_found) return;
     }
     norm_add_tiles_(place, scratch, tiles - tile);
   }
@@ -397,8 +460,219 @@ static __device__ __forceinline__ float norm_one_(const norm_job_<To, Src> &job,
   return writer.amax;
 }
 
+/* What teams of a block share. */
+struct held_scratch_ {
+  double tiles[2][held_teams_];
+};
+/* Gives the sums of tiles to all threads of a row. All of them. */
+static __device__ __forceinline__ void held_share_(const held_place_ &place,
+                                                   unsigned threads,
+                                                   held_scratch_ *scratch,
+                                                   const double sums[2]) {
+  if (threadIdx.x % threads == 0) {
+    scratch->tiles[0][place.team + threadIdx.x / threads] = sums[0];
+    scratch->tiles[1][place.team + threadIdx.x / threads] = sums[1];
+  }
+  held_meet_();
+}
+/* The sums of a row of many tiles from those of its tiles. All threads of the row. */
+template <bool has_values>
+static __device__ __forceinline__ void
+held_total_(const held_place_ &place, unsigned threads, held_scratch_ *scratch,
+            double sums[2]) {
+  bool is_found = true;
+  held_share_(place, threads, scratch, sums);
+  if (has_values)
+    is_found = norm_total_(scratch->tiles[0] + place.team, place.tiles, &sums[0]);
+  is_found =
+      norm_total_(scratch->tiles[1] + place.team, place.tiles, &sums[1]) && is_found;
+  held_meet_();
+  if (is_found) return; /* all threads of a row alike */
+  if (threadIdx.x == 0) {
+    MPNUM_NO_UNROLL_
+    for (unsigned which = has_values ? 0 : 1; which < 2; ++which) {
+      double *const tiles = scratch->tiles[which] + place.team;
+      *tiles = norm_distilled_(tiles, place.tiles);
+    }
+  }
+  held_meet_();
+  if (has_values) sums[0] = scratch->tiles[0][place.team];
+  sums[1] = scratch->tiles[1][place.team];
+  held_meet_();
+}
+/* Both sums of a row, of elements as they are or as map makes them. */
+template <bool has_values, bool has_map, class T, unsigned size>
+static __device__ __forceinline__ void
+held_find_sums_(const held_<T, size> &row, const held_place_ &place,
+                const mpnum_norm_map_ &map, held_scratch_ *scratch, double sums[2]) {
+  held_sums_<size> values = held_sums_<size>(), squares = values;
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < held_steps_; ++k) {
+    const mpnum_lanes<float, size> x = held_floats_(row.at[k]);
+    if (has_map && !held_has_(place, k)) continue; /* else the sums of zeros */
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const float one = has_map ? mpnum_normed_(&map, x.at[j]) : x.at[j];
+      const double wide = mpnum_widen_f32_(one);
+      if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
+      squares.at[j] = norm_fma_(wide, wide, squares.at[j]);
+    }
+  }
+  sums[0] = has_values ? held_folded_(values) : 0;
+  sums[1] = held_folded_(squares);
+  if (place.tiles > 1) held_total_<has_values>(place, row_lanes_ / size, scratch, sums);
+}
+/* Finds the numbers of a row. All threads of a warp, as rows may share one. */
+template <bool is_layer, class Src, unsigned size>
+static __device__ __forceinline__ mpnum_norm_map_
+held_find_(held_<Src, size> &row, const norm_source_<Src> &from, const held_place_ &place,
+           held_scratch_ *scratch) {
+  const mpnum_norm_kind kind = is_layer ? MPNUM_NORM_LAYER : MPNUM_NORM_RMS;
+  const double columns = static_cast<double>(from.columns);
+  const double epsilon = mpnum_widen_f32_(from.epsilon);
+  double sums[2] = {0, 0}, square = 0;
+  mpnum_norm_row_ found;
+  int step = 0;
+  mpnum_norm_shift_(&found.map, 1, 0);
+  held_find_sums_<is_layer, false>(row, place, found.map, scratch, sums);
+  held_forget_(row);
+  step = mpnum_norm_begin_(kind, epsilon, columns, sums, &found, &square);
+  if (is_layer && __any_sync(0xffffffffu, step == 2)) {
+    held_find_sums_<true, true>(row, place, found.map, scratch, sums);
+    if (step == 2) square = mpnum_norm_about_(columns, sums, &found);
+    held_forget_(row);
+  }
+  if (step != 0) mpnum_norm_end_(kind, epsilon, square, &found);
+  if (place.is_first && from.mean) from.mean[place.number] = mpnum_norm_mean_(&found);
+  if (place.is_first && from.inverse)
+    from.inverse[place.number] = mpnum_norm_inverse_(&found);
+  return found.map;
+}
+
+/* Codes in bytes, by fours where an instruction may make two of them. */
+template <class Q, class Packed = typename dense_<Q>::packed> struct held_codes_ {
+  template <unsigned size>
+  static __device__ __forceinline__ mpnum_lanes<Q, size>
+  of(const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<Q, size> codes;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      codes.at[j] = from_float_sat<Q>(y.at[j]);
+    return codes;
+  }
+};
+template <class Q> struct held_codes_<Q, Q> {
+  static __device__ __forceinline__ mpnum_lanes<Q, 4> of(const mpnum_lanes<float, 4> &y) {
+    return copied_<mpnum_lanes<Q, 4>>(
+        dense_<Q>::four(y.at[0], y.at[1], y.at[2], y.at[3]));
+  }
+};
+/* Where a thread's results go, from its first one on. */
+template <class To> struct held_results_;
+template <class T> struct held_results_<norm_plain_<T>> {
+  T *dst;
+  __device__ __forceinline__ held_results_(const norm_plain_<T> &to, size_t number,
+                                           unsigned column)
+      : dst(to.dst + number * to.stride + column) {}
+  template <unsigned size>
+  __device__ __forceinline__ void put(unsigned i, const mpnum_lanes<float, size> &y) {
+    held_store_(dst + i, y);
+  }
+  __device__ __forceinline__ void end() {}
+};
+template <class Q> struct held_results_<norm_codes_<Q>> {
+  Q *dst;
+  float factor;
+  float *amax;
+  uint32_t most; /* twice the bits of the largest finite magnitude, and finite_ */
+  enum : uint32_t { finite_ = 0x01000000u }; /* by which Inf and NaN leave the word */
+  __device__ __forceinline__ held_results_(const norm_codes_<Q> &to, size_t number,
+                                           unsigned column)
+      : dst(to.dst + number * to.stride + column), factor(scale_or_nan_(*to.scale)),
+        amax(to.amax), most(0) {}
+  template <unsigned size>
+  __device__ __forceinline__ void put(unsigned i, mpnum_lanes<float, size> y) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const uint32_t other = 2 * mpnum_bits_f32(y.at[j]) + finite_;
+      most = other > most ? other : most;
+      y.at[j] = mpnum_mul_scalar_(y.at[j], factor);
+    }
+    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst + i) = held_codes_<Q>::of(y);
+  }
+  __device__ __forceinline__ void end() {
+    if (!amax) return;
+    most = mpnum_warp_max_u32_(most);
+    if (mpnum_thread_index_() % 32 == 0 && most > finite_)
+      mpnum_atomic_amax(amax, mpnum_from_bits_f32((most - finite_) / 2));
+  }
+};
+/* A vector of weights or biases, floats or, absent, one that changes no result: 1 and -0.
+ * is_plain: it is there. */
+template <bool is_plain, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+held_factors_(const float *factors, unsigned k, const held_place_ &place, float absent) {
+  mpnum_lanes<float, size> w;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j)
+    w.at[j] = absent;
+  if (is_plain || (factors && held_has_(place, k)))
+    w = *reinterpret_cast<const mpnum_lanes<float, size> *>(factors + k * row_lanes_);
+  return w;
+}
+/* is_plain: tiles are whole, with a weight and without a bias. */
+template <bool is_plain, class To, class Src, unsigned size>
+static __device__ __forceinline__ void
+held_write_(const norm_job_<To, Src> &job, const held_<Src, size> &row,
+            const held_place_ &place, const mpnum_norm_map_ &map) {
+  const float *const weight = job.from.weight ? job.from.weight + place.column : 0;
+  const float *const bias = job.from.bias ? job.from.bias + place.column : 0;
+  held_results_<To> to(job.to, place.number, place.column);
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < held_steps_; k += held_batch_) {
+    mpnum_lanes<float, size> w[held_batch_], b[held_batch_];
+    MPNUM_UNROLL_
+    for (unsigned m = 0; m < held_batch_; ++m) {
+      w[m] = held_factors_<is_plain, size>(weight, k + m, place, 1);
+      b[m] = held_factors_<false, size>(is_plain ? 0 : bias, k + m, place,
+                                        mpnum_from_bits_f32(0x80000000u));
+    }
+    MPNUM_UNROLL_
+    for (unsigned m = 0; m < held_batch_; ++m) {
+      mpnum_lanes<float, size> x = held_floats_(row.at[k + m]);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j) {
+        const float y = mpnum_normed_(&map, x.at[j]);
+        x.at[j] = is_plain ? mpnum_mul_scalar_(y, w[m].at[j])
+                           : mpnum_fma_scalar_(y, w[m].at[j], b[m].at[j]);
+      }
+      if (is_plain || held_has_(place, k + m)) to.put((k + m) * row_lanes_, x);
+    }
+  }
+  to.end();
+}
+template <unsigned size, bool is_layer, class To, class Src>
+static __device__ __forceinline__ void held_norm_(const norm_job_<To, Src> &job,
+                                                  held_scratch_ *scratch) {
+  const held_place_ place = held_place_of_<size>(job.from.rows, job.from.columns);
+  held_<Src, size> row;
+  held_load_(row, job.from.data + place.number * job.from.stride + place.column, place);
+  const mpnum_norm_map_ map = held_find_<is_layer>(row, job.from, place, scratch);
+  if (place.is_whole && job.from.weight && !job.from.bias)
+    held_write_<true>(job, row, place, map);
+  else
+    held_write_<false>(job, row, place, map);
+}
+
 } // namespace mpnum
 
+/* Rows in registers: 64 of a thread's. */
+template <bool is_layer, class To, class Src>
+static __global__ void __launch_bounds__(mpnum::held_resident_, 1)
+    mpnum_normalize_held_kernel_(mpnum::norm_job_<To, Src> job) {
+  __shared__ mpnum::held_scratch_ scratch;
+  mpnum::held_norm_<mpnum::held_size_, is_layer>(job, &scratch);
+}
 /* As the other kernels of rows. */
 template <class To, class Src>
 static __global__ void __launch_bounds__(512, 1)
@@ -457,10 +731,35 @@ static inline bool mpnum_norm_fits_(const Dst *dst, size_t stride,
          mpnum_rows_are_apart_(dst, stride, from.sum, from.sum_stride, from.rows,
                                from.columns);
 }
+template <unsigned size, class T>
+static inline bool mpnum_norm_is_held_(const mpnum::norm_source_<T> &from) {
+  return mpnum_is_held_<size, T>(from.columns) && !from.residual && !from.sum &&
+         mpnum_has_held_vectors_<size>(from.data, from.stride) &&
+         mpnum::row_is_aligned_<size>(from.weight) &&
+         mpnum::row_is_aligned_<size>(from.bias);
+}
+/* Launches over rows that are held: none of other types. */
+template <bool is_possible> struct mpnum_norm_held_ {
+  template <class To, class Src>
+  static cudaError_t launch(mpnum::norm_job_<To, Src> &job, cudaStream_t stream) {
+    return mpnum_launch_held_<mpnum::held_size_>(
+        job.from.kind == MPNUM_NORM_LAYER ? mpnum_normalize_held_kernel_<true, To, Src>
+                                          : mpnum_normalize_held_kernel_<false, To, Src>,
+        job, job.from.rows, job.from.columns, stream);
+  }
+};
+template <> struct mpnum_norm_held_<false> {
+  template <class Job> static cudaError_t launch(Job &, cudaStream_t) {
+    return cudaErrorInvalidValue;
+  }
+};
 template <class To, class Src>
 static inline cudaError_t mpnum_launch_norm_(mpnum::norm_job_<To, Src> &job,
                                              cudaStream_t stream) {
   if (job.from.rows == 0 || job.from.columns == 0) return cudaSuccess;
+  if (mpnum_norm_is_held_<mpnum::held_size_>(job.from) &&
+      mpnum_has_held_vectors_<mpnum::held_size_>(job.to.dst, job.to.stride))
+    return mpnum_norm_held_<sizeof(Src) == 2>::launch(job, stream);
   return mpnum_launch_rows_(mpnum_normalize_rows_kernel_<To, Src>, job, job.from, 1,
                             stream);
 }

@@ -23,14 +23,16 @@
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
  *   an error, but for what only the device can read, and for a cap, which
  *   softmax_cap.cuh takes, but not of a loss. Without elements pointers may be anything.
- * Speed: a row is read once where its floats fit into the shared memory that a block can
- *   have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120, 41472
- *   on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the second
- *   on out of the caches. */
+ * Speed: a row is read once where threads can hold it: with 1024 to 32768 columns of 16
+ *   bits and 2049 to 32768 floats, neither masked nor biased, each row aligned to two
+ *   elements. Other rows are where their floats fit into the shared memory that a block
+ *   can have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120,
+ *   41472 on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the
+ *   second on out of the caches. */
 #ifndef MPNUM_ROWS_ROWS_CUH
 #define MPNUM_ROWS_ROWS_CUH
 
-#include "detail/row_tiles.cuh"
+#include "detail/row_held.cuh"
 #include "softmax.h"
 #include "../array/matrix.cuh"
 MPNUM_C_BEGIN_
@@ -49,6 +51,7 @@ template <class T> struct row_source_ {
   const T *data;
   size_t rows, stride;
   unsigned columns, kept; /* kept: floats of each row */
+  size_t ahead;           /* which row is asked for while this one is summed; 0: none */
   const uint8_t *mask;
   const size_t *lengths;
   const void *bias;
@@ -190,16 +193,22 @@ struct row_adder_ {
   float *kept;
   int marks;
   __device__ __forceinline__ bool takes_whole() const { return !marks; }
-  template <class Part>
-  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+  __device__ __forceinline__ pair_ add(pair_ x) {
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
       y.at[j] = mpnum_exp_of_negative_scalar_(row_exponent_(x.at[j], max, scale));
       sum.at[j] = mpnum_add_scalar_(sum.at[j], y.at[j]);
+    }
+    return y;
+  }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part) {
+    pair_ y = add(x);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j)
       if (!Part::is_whole && marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
         y.at[j] = mpnum_from_bits_f32(0x80000000u);
-    }
     if (kept) row_keep_pair_(kept, i, y);
   }
 };
@@ -263,13 +272,25 @@ row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Ca
   row.scale = from.bias ? mpnum_from_bits_f32(0x3f800000u) : from.scale;
   return row;
 }
+/* What the largest element of a row makes of it. */
+template <class T, class Cap>
+static __device__ __forceinline__ void row_judge_(row_<T, Cap> &row,
+                                                  const row_source_<T> &from,
+                                                  unsigned count, uint32_t largest) {
+  row.max = mpnum_from_ordered_f32_(largest);
+  const uint32_t bits = mpnum_bits_f32(row.max);
+  row.status = MPNUM_ROW_OK;
+  if (bits == 0xff800000u)
+    row.status = from.is_masked || count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
+  if (bits == 0x7f800000u) row.status = MPNUM_ROW_INF;
+  if (bits == 0x7fffffffu) row.status = MPNUM_ROW_NAN;
+}
 /* Finds max and status, and keeps the row. All threads of a warp. */
 template <class T, class Cap>
 static __device__ __forceinline__ void row_look_(row_<T, Cap> &row,
                                                  const row_source_<T> &from,
                                                  unsigned count, uint32_t *scratch) {
   row_looker_ looker = {mpnum_from_bits_f32(0xff800000u), row.place.kept, count};
-  uint32_t bits = 0;
   row_prefetch_(row.place, row.load.src, count);
   if (sizeof(T) < 4 && row.load.is_plain) { /* pairs of floats are 8 bytes */
     const row_vector_loader_<T, Cap> load = {row.load.src, count, row.load.cap};
@@ -280,15 +301,9 @@ static __device__ __forceinline__ void row_look_(row_<T, Cap> &row,
     row_each_<4>(row.place, count, row.load, looker);
   }
   __syncwarp();
-  row.max = mpnum_from_ordered_f32_(
-      row_max_(row.place, mpnum_ordered_f32_(looker.largest), scratch));
   row.load.kept = row.place.kept;
-  bits = mpnum_bits_f32(row.max);
-  row.status = MPNUM_ROW_OK;
-  if (bits == 0xff800000u)
-    row.status = from.is_masked || count == 0 ? MPNUM_ROW_EMPTY : MPNUM_ROW_NEGATIVE_INF;
-  if (bits == 0x7f800000u) row.status = MPNUM_ROW_INF;
-  if (bits == 0x7fffffffu) row.status = MPNUM_ROW_NAN;
+  row_judge_(row, from, count,
+             row_max_(row.place, mpnum_ordered_f32_(looker.largest), scratch));
 }
 /* The sum of e^t, of an ordinary row. */
 template <class T, class Cap>
@@ -383,6 +398,18 @@ template <class Dst, class Src> struct softmax_job_ {
   size_t stride;
   mpnum_row_status *status;
 };
+/* What e^t are multiplied by, or what is taken off t: 1 / sum, or log sum. */
+template <bool is_log>
+static __device__ __forceinline__ float softmax_number_(float sum) {
+  return is_log ? mpnum_log_scalar_(sum)
+                : mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
+}
+template <bool is_log, class T, class Cap>
+static __device__ __forceinline__ float softmax_sunk_(const row_<T, Cap> &row,
+                                                      double sum) {
+  const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
+  return is_log ? mpnum_sunk_log_(&sunk) : mpnum_sunk_share_(&sunk);
+}
 template <bool is_log, class Dst, class Src, class Cap>
 static __device__ __forceinline__ void
 softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_ &place,
@@ -403,15 +430,8 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
   writer.none = mpnum_from_bits_f32(none);
   writer.has_powers = row.load.kept != 0;
   writer.step = softmax_usual_;
-  if (job.from.sinks) {
-    const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
-    writer.number = is_log ? mpnum_sunk_log_(&sunk) : mpnum_sunk_share_(&sunk);
-  } else if (is_log) {
-    writer.number = mpnum_log_scalar_(mpnum_f64_to_f32(sum));
-  } else {
-    writer.number =
-        mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), mpnum_f64_to_f32(sum));
-  }
+  writer.number = job.from.sinks ? softmax_sunk_<is_log>(row, sum)
+                                 : softmax_number_<is_log>(mpnum_f64_to_f32(sum));
   if (row.status != MPNUM_ROW_OK) {
     writer.step = softmax_fill_;
     writer.number =
@@ -440,23 +460,109 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
   }
 }
 
+/* How many pairs of a thread are floats in registers, of the kernels of rows that are
+ * held: so many that no register is spilled. */
+template <class T> struct row_registers_ {
+  static constexpr unsigned softmax = sizeof(T) == 2 ? 8 : 12;
+  static constexpr unsigned logsumexp = row_pairs_;
+  static constexpr unsigned loss = sizeof(T) == 2 ? 4 : 0;
+};
+
+/* Asks for this warp's tile of a later row, which comes while this one is summed. Where
+ * rows are written, too, those of all multiprocessors have no place in the L2 cache. */
+template <class T>
+static __device__ __forceinline__ void row_held_ahead_(const row_source_<T> &from,
+                                                       const row_place_ &place) {
+  const size_t number = place.number + from.ahead;
+  const unsigned first = place.warp * row_tile_;
+  if (from.ahead && place.lane == 0 && number < from.rows && first < from.columns)
+    mpnum_prefetch_(
+        from.data + number * from.stride + first,
+        (from.columns - first < row_tile_ ? from.columns - first : row_tile_) *
+            sizeof(T));
+}
+/* The sums of e^t by lanes, of a thread's pairs, which powers keep, if that is asked. */
+template <bool keeps, class T, class Held, class Hand, class Powers>
+static __device__ __forceinline__ pair_ row_held_powers_(const row_<T> &row,
+                                                         const row_tile_place_ &tile,
+                                                         const Held &held,
+                                                         const Hand &hand,
+                                                         Powers &powers) {
+  row_adder_ adder = {{{0, 0}}, row.max, row.scale, 0, 0};
+  if (row.status != MPNUM_ROW_OK) return adder.sum;
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < row_pairs_; k += row_group_) {
+    if (!row_group_begins_(k, tile.left)) break;
+    MPNUM_UNROLL_
+    for (unsigned j = k; j < k + row_group_; ++j) {
+      const pair_ y = adder.add(held.get(hand, j));
+      if (keeps) powers.put(j, y);
+    }
+  }
+  return adder.sum;
+}
+/* Softmax from e^t, log-softmax from x. */
+template <bool is_log, class Src, unsigned in_registers> struct softmax_held_of_ {
+  const row_held_<Src, in_registers> &held;
+  const row_hand_<in_registers> &hand;
+  float max, scale, number;
+  template <class Part>
+  __device__ __forceinline__ row_four_ operator()(unsigned k, Part) const {
+    row_four_ y;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2 * row_group_; ++j) {
+      const pair_ both = is_log ? held.get(hand, k + j / 2) : hand.get(k + j / 2);
+      const float x = both.at[j % 2];
+      y.at[j / 2].at[j % 2] =
+          is_log ? mpnum_sub_scalar_(row_exponent_(x, max, scale), number)
+                 : mpnum_mul_scalar_(x, number);
+    }
+    return y;
+  }
+};
+/* The same of rows that threads hold. */
+template <bool is_log, class Dst, class Src>
+static __device__ __forceinline__ void
+softmax_held_row_(const softmax_job_<Dst, Src> &job, const row_place_ &place,
+                  row_shared_ *shared) {
+  constexpr unsigned in_registers = row_registers_<Src>::softmax;
+  const uint32_t none = is_log ? 0xff800000u : 0;
+  row_<Src> row = row_of_(job.from, place);
+  row_tile_place_ tile = row_tile_place_of_(place, row.count);
+  row_hand_<in_registers> hand;
+  row_held_<Src, in_registers> held;
+  softmax_held_of_<is_log, Src, in_registers> of = {held, hand, 0, row.scale, 0};
+  hand.begin();
+  const float largest = held.load(hand, row.load.src, tile);
+  row_judge_(row, job.from, row.count,
+             row_held_max_(place, mpnum_ordered_f32_(largest), shared));
+  const row_held_total_ sum = row_held_sum_(
+      place, row_held_powers_<!is_log>(row, tile, held, hand, hand), shared, 0);
+  if (!place.exists) return;
+  if (job.status && row_is_first_(place)) job.status[place.number] = row.status;
+  of.max = row.max;
+  of.number = job.from.sinks ? softmax_sunk_<is_log>(row, sum.f64())
+                             : softmax_number_<is_log>(sum.f32());
+  if (row.status != MPNUM_ROW_OK) tile.left = 0;
+  row_held_store_(
+      job.dst + place.number * job.stride, tile,
+      mpnum_from_bits_f32(row.status == MPNUM_ROW_OK || row.status == MPNUM_ROW_EMPTY
+                              ? none
+                              : 0x7fffffffu),
+      of);
+}
+
 template <class Src> struct logsumexp_job_ {
   row_source_<Src> from;
   float *dst;
   mpnum_row_status *status;
 };
+/* For the first thread of a row. */
 template <class Src, class Cap>
 static __device__ __forceinline__ void
-logsumexp_row_(const logsumexp_job_<Src> &job, const Cap &cap, const row_place_ &place,
-               uint32_t *scratch) {
-  row_<Src, Cap> row = row_of_(job.from, place, cap);
-  double sum = 0;
-  float result = 0;
-  row_look_(row, job.from, row.count, scratch);
-  sum = row_powers_f64_(row, 0, 0, scratch);
-  if (!row_is_first_(place)) return;
-  if (job.status) job.status[place.number] = row.status;
-  result = row.max;
+logsumexp_end_(const logsumexp_job_<Src> &job, const row_<Src, Cap> &row, double sum) {
+  float result = row.max;
+  if (job.status) job.status[row.place.number] = row.status;
   if (row.status == MPNUM_ROW_EMPTY && job.from.sinks) {
     result = row.sink;
   } else if (row.status == MPNUM_ROW_OK && job.from.sinks) {
@@ -466,7 +572,35 @@ logsumexp_row_(const logsumexp_job_<Src> &job, const Cap &cap, const row_place_ 
     result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                mpnum_log_scalar_(mpnum_f64_to_f32(sum)));
   }
-  job.dst[place.number] = result;
+  job.dst[row.place.number] = result;
+}
+
+template <class Src, class Cap>
+static __device__ __forceinline__ void
+logsumexp_row_(const logsumexp_job_<Src> &job, const Cap &cap, const row_place_ &place,
+               uint32_t *scratch) {
+  row_<Src, Cap> row = row_of_(job.from, place, cap);
+  row_look_(row, job.from, row.count, scratch);
+  const double sum = row_powers_f64_(row, 0, 0, scratch);
+  if (row_is_first_(place)) logsumexp_end_(job, row, sum);
+}
+template <class Src>
+static __device__ __forceinline__ void logsumexp_held_row_(const logsumexp_job_<Src> &job,
+                                                           const row_place_ &place,
+                                                           row_shared_ *shared) {
+  constexpr unsigned in_registers = row_registers_<Src>::logsumexp;
+  row_<Src> row = row_of_(job.from, place);
+  const row_tile_place_ tile = row_tile_place_of_(place, row.count);
+  row_hand_<in_registers> hand;
+  row_held_<Src, in_registers> held;
+  hand.begin();
+  const float largest = held.load(hand, row.load.src, tile);
+  row_judge_(row, job.from, row.count,
+             row_held_max_(place, mpnum_ordered_f32_(largest), shared));
+  row_held_ahead_(job.from, place);
+  const row_held_total_ sum = row_held_sum_(
+      place, row_held_powers_<false>(row, tile, held, hand, hand), shared, 0);
+  if (row_is_first_(place)) logsumexp_end_(job, row, sum.f64());
 }
 
 } // namespace mpnum
@@ -478,6 +612,19 @@ static __global__ void __launch_bounds__(512, 2)
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::softmax_row_<is_log>(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
                               scratch);
+}
+/* Blocks of a warp for each tile of a row, or of 8 rows of a tile. */
+template <bool is_log, class Dst, class Src>
+static __global__ void __launch_bounds__(512, 2)
+    mpnum_softmax_held_kernel_(mpnum::softmax_job_<Dst, Src> job) {
+  __shared__ mpnum::row_shared_ shared;
+  mpnum::softmax_held_row_<is_log>(job, mpnum::row_place_in_(job.from), &shared);
+}
+template <class Src>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_logsumexp_held_kernel_(mpnum::logsumexp_job_<Src> job) {
+  __shared__ mpnum::row_shared_ shared;
+  mpnum::logsumexp_held_row_(job, mpnum::row_place_in_(job.from), &shared);
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 2)
@@ -522,6 +669,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
+  from.ahead = 0;
   return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 && !chosen.cap &&
          (!chosen.bias || mpnum_has_floats_(chosen.bias_type)) &&
          ((!chosen.slopes && !chosen.sinks) ||
@@ -603,6 +751,36 @@ static inline bool mpnum_logsumexp_job_of_(mpnum::logsumexp_job_<Src> &job, floa
          mpnum_floats_are_apart_(dst, src, src_stride, rows, columns);
 }
 
+namespace mpnum {
+/* Kernels of rows that are held, of types that can be. */
+template <bool exist> struct held_kernels_ {
+  template <bool is_log, class Dst, class Src>
+  static void (*softmax())(softmax_job_<Dst, Src>) {
+    return mpnum_softmax_held_kernel_<is_log, Dst, Src>;
+  }
+  template <class Src> static void (*logsumexp())(logsumexp_job_<Src>) {
+    return mpnum_logsumexp_held_kernel_<Src>;
+  }
+};
+template <> struct held_kernels_<false> {
+  template <bool is_log, class Dst, class Src>
+  static void (*softmax())(softmax_job_<Dst, Src>) {
+    return 0;
+  }
+  template <class Src> static void (*logsumexp())(logsumexp_job_<Src>) { return 0; }
+};
+} // namespace mpnum
+
+/* Whether threads may hold rows: pairs are aligned, and neither masked nor biased. */
+template <class T, class Dst>
+static inline bool mpnum_rows_may_be_held_(const mpnum::row_source_<T> &from,
+                                           const Dst *dst, size_t dst_stride) {
+  return from.columns >= (sizeof(T) == 2 ? 1024u : mpnum::row_tile_ + 1) && !from.mask &&
+         !from.bias && !from.takes_limit &&
+         mpnum_pairs_are_aligned_(from.data, from.stride) &&
+         mpnum_pairs_are_aligned_(dst, dst_stride);
+}
+
 template <bool is_log, class Dst, class Src>
 static inline cudaError_t
 mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_stride,
@@ -613,8 +791,12 @@ mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
                              options, row_status))
     return cudaErrorInvalidValue;
   if (rows == 0) return cudaSuccess;
-  return mpnum_launch_rows_(mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from,
-                            1, stream);
+  return mpnum_launch_held_or_(
+      mpnum::held_kernels_<mpnum::is_held_<Src>::value>::template softmax<is_log, Dst,
+                                                                          Src>(),
+      mpnum::row_registers_<Src>::softmax, 0,
+      mpnum_rows_may_be_held_(job.from, dst, dst_stride),
+      mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from, 1, stream);
 }
 template <class Src>
 static inline cudaError_t
@@ -626,7 +808,11 @@ mpnum_launch_logsumexp_(float *dst, const Src *src, size_t src_stride, size_t ro
                                row_status))
     return cudaErrorInvalidValue;
   if (rows == 0 || !dst) return cudaSuccess;
-  return mpnum_launch_rows_(mpnum_logsumexp_rows_kernel_<Src>, job, job.from, 1, stream);
+  return mpnum_launch_held_or_(
+      mpnum::held_kernels_<mpnum::is_held_<Src>::value>::template logsumexp<Src>(),
+      mpnum::row_registers_<Src>::logsumexp, 640,
+      mpnum_rows_may_be_held_(job.from, src, 0), mpnum_logsumexp_rows_kernel_<Src>, job,
+      job.from, 1, stream);
 }
 /* mpnum_softmax_rows and mpnum_log_softmax_rows; row_status may be NULL. */
 template <class Dst, class Src>

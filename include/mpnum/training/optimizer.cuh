@@ -53,7 +53,7 @@ mpnum_optimizer_begin_kernel_(Progress *progress, mpnum_optimizer optimizer,
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_optimizer_kernel_(mpnum_optimizer_list list, const Progress *progress) {
-  __shared__ mpnum_moments_shared_ shared;
+  __shared__ mpnum_optimizer_shared_ shared;
   if (progress->is_applied) mpnum_optimizer_tiles_(list, *progress, &shared);
 }
 /* One thread: computes the multiplier by a handle that is reported as checked, and leaves

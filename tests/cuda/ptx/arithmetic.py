@@ -106,6 +106,25 @@ def operation(name, kind, rounding="rn", flushes=False, saturates=False):
     return run
 
 
+def approximation(name, kind, flushes=False):
+    """rcp and rsqrt with .approx. An inverse is off by one in the last place, as far as it may be, where that is not exact or
+    the significand all ones, of which GPUs have the nearest; a root's inverse is the nearest, as sqrt.rn is made of it."""
+    form = FORMATS[kind]
+
+    def run(bits):
+        bits = flush(form, bits) if flushes else bits
+        number, one = form.decode(bits), finite(False, 1, 0)
+        if name == "rsqrt":
+            number = root_number(number, "rn")
+        exact = divide_numbers(one, number, "rn")
+        nearest, shorter = form.encode(exact, "rn"), form.encode(exact, "rz")
+        ones = form.sign_bit - 1 >> form.exponent_bits
+        if name == "rcp" and exact.kind not in (NAN, INFINITE) and bits & ones != ones and exact.significand & 1:
+            nearest = shorter + 1 if nearest == shorter else shorter
+        return flush(form, nearest) if flushes else nearest
+    return run
+
+
 def saturated(form, bits):
     """.sat: clamped to [0, 1], NaN to 0."""
     number, one = form.decode(bits), form.encode(finite(False, 1, 0))

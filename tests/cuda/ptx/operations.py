@@ -81,7 +81,7 @@ def assign(context, target, width, expression, wraps=True):
     return [f"{context.target(target, width)} = ({expression}){mask}"]
 
 
-@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt")
+@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt")
 def arithmetic_operation(name, modifiers, operands, context):
     kind = modifiers.kind()
     if kind in FLOATS:
@@ -136,6 +136,10 @@ def float_operation(name, kind, modifiers, operands, context):
         function = arithmetic.extreme(name, scalar, modifiers.flag("NaN"), flushes)
     elif name in ("abs", "neg"):
         function = arithmetic.sign_operation(name, scalar, flushes)
+    elif name in ("rcp", "rsqrt"):
+        if not modifiers.flag("approx"):
+            raise ValueError("unknown modifier")
+        function = arithmetic.approximation(name, scalar, flushes)
     else:
         default = "rn" if name in ("add", "sub", "mul") else None
         rounding = modifiers.one_of(*ROUNDINGS, default=default)

@@ -33,32 +33,40 @@ HEADER = """\
 # tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
 """
 SHORT, LONG = 512, 1024
+HELD = {"normalize_held": 16, "norm_backward_held": 32}  # Kernels of rows in registers: threads of a tile.
 TILE, OPTIMIZER_TILE = 2048, 1024
 TITLE = "# Rows and gradients"  # Between the functions and them; tools/gpu-shares reads what follows.
 
 # Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
 ROWS = {
-    "softmax_f32": ("softmax_rows", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
-    "softmax_f16": ("softmax_rows", "false, mpnum_f16, mpnum_f16", "softmax_job_", "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
-    "log_softmax_f16": ("softmax_rows", "true, mpnum_f16, mpnum_f16", "softmax_job_",
+    "softmax_f32": ("softmax_held", "false, float, float", "softmax_job_", "{rows<float>(a, n), (float *)b, n, 0}"),
+    "softmax_f16": ("softmax_held", "false, mpnum_f16, mpnum_f16", "softmax_job_", "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "log_softmax_f16": ("softmax_held", "true, mpnum_f16, mpnum_f16", "softmax_job_",
                         "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
-    "cross_entropy_f16": ("cross_entropy_rows", "mpnum_f16, mpnum_f16, int", "loss_job_",
+    "softmax_kept_f16": ("softmax_rows", "false, mpnum_f16, mpnum_f16", "softmax_job_",
+                         "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
+    "cross_entropy_f16": ("cross_entropy_held", "mpnum_f16, mpnum_f16, int", "loss_job_",
                           "{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}"),
-    "softmax_backward_f16": ("softmax_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
+    "softmax_backward_f16": ("softmax_backward_held", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
                              "{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}"),
     "softmax_capped_f16": ("softmax_capped_rows", "false, mpnum_f16, mpnum_f16", "capped_softmax_",
                            "{{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}, {0.02f}}"),
     "softmax_capped_backward_f16": ("softmax_capped_backward", "mpnum_f16, mpnum_f16, mpnum_f16, mpnum_f16", "capped_slope_job_",
                                     "{{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}, "
                                     "(const mpnum_f16 *)a, n, 0.02f}"),
-    "layer_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
-                       "{norm(a, n, 1, MPNUM_NORM_LAYER), {(mpnum_f16 *)b, n}}"),
-    "rms_norm_f16": ("normalize_rows", "mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
-                     "{norm(a, n, 1, MPNUM_NORM_RMS), {(mpnum_f16 *)b, n}}"),
-    "rms_norm_f16_to_e4m3": ("normalize_rows", "mpnum::norm_codes_<mpnum_e4m3>, mpnum_f16", "norm_job_",
-                             "{norm(a, n, 1, MPNUM_NORM_RMS), {(mpnum_e4m3 *)b, n, (float *)c, (const float *)d}}"),
-    "layer_norm_backward_f16": ("norm_backward_rows", "mpnum_f16, mpnum_f16, mpnum_f16", "norm_slope_job_",
-                                "{norm(a, n, 2, MPNUM_NORM_LAYER), 0, 0, (const mpnum_f16 *)c, (mpnum_f16 *)b, 0, n, n, 0}"),
+    "layer_norm_f32": ("normalize_rows", "mpnum::norm_plain_<float>, float", "norm_job_",
+                       "{norm<float>(a, n, 1, MPNUM_NORM_LAYER), {(float *)b, n}}"),
+    "layer_norm_f16": ("normalize_held", "true, mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
+                       "{norm<mpnum_f16>(a, n, 1, MPNUM_NORM_LAYER, d), {(mpnum_f16 *)b, n}}"),
+    "rms_norm_f16": ("normalize_held", "false, mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
+                     "{norm<mpnum_f16>(a, n, 1, MPNUM_NORM_RMS, d), {(mpnum_f16 *)b, n}}"),
+    "rms_norm_f16_to_e4m3": ("normalize_held", "false, mpnum::norm_codes_<mpnum_e4m3>, mpnum_f16", "norm_job_",
+                             "{norm<mpnum_f16>(a, n, 1, MPNUM_NORM_RMS, c), {(mpnum_e4m3 *)b, n, (float *)c, (const float *)d}}"),
+    "layer_norm_backward_f32": ("norm_backward_rows", "float, float, float", "norm_slope_job_",
+                                "{norm<float>(a, n, 2, MPNUM_NORM_LAYER), 0, 0, (const float *)c, (float *)b, 0, n, n, 0}"),
+    "layer_norm_backward_f16": ("norm_backward_held", "true, mpnum_f16, mpnum_f16, mpnum_f16", "norm_slope_job_",
+                                "{norm<mpnum_f16>(a, n, 2, MPNUM_NORM_LAYER, d), 0, 0, (const mpnum_f16 *)c, (mpnum_f16 *)b, "
+                                "0, n, n, 0}"),
     "swiglu_f16": ("activation_rows", "0, mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "gate_job_",
                    "gated<mpnum_f16>(a, (mpnum_f16 *)b, 0, 0, d, n)"),
     "swiglu_backward_f16": ("activation_backward_rows", "0, mpnum::norm_plain_<mpnum_f16>, mpnum_f16, mpnum_f16", "gate_job_",
@@ -83,9 +91,11 @@ template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsig
   from.scale = 1;
   return from;
 }
-__device__ mpnum::norm_source_<mpnum_f16> norm(const void *data, unsigned n, unsigned planes, mpnum_norm_kind kind) {
-  mpnum::norm_source_<mpnum_f16> from = mpnum::norm_source_<mpnum_f16>();
-  from.data = static_cast<const mpnum_f16 *>(data);
+template <class T> __device__ mpnum::norm_source_<T> norm(const void *data, unsigned n, unsigned planes, mpnum_norm_kind kind,
+                                                          const void *weight = 0) {
+  mpnum::norm_source_<T> from = mpnum::norm_source_<T>();
+  from.data = static_cast<const T *>(data);
+  from.weight = static_cast<const float *>(weight);
   from.rows = 1;
   from.stride = from.columns = n;
   from.kept = planes * n;
@@ -137,7 +147,7 @@ OPTIMIZERS = {"adamw_f32": ("F32", "F32", False), "adamw_f32_bf16_copy": ("F32",
               "adamw_bf16_stochastic": ("BF16", "BF16", False), "adamw_f32_8bit_moments": ("F32", "E4M3", False)}
 SIZES = {"F32": 4, "BF16": 2, "F16": 2}
 MANGLED = {"false": "Lb0E", "true": "Lb1E", "0": "Li0E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
-           "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_"}
+           "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_", "mpnum::norm_plain_<float>": "N5mpnum11norm_plain_"}
 TYPES = toolchain.load_api().Api().enumerators
 
 
@@ -190,8 +200,8 @@ class Code:
                 found.append(self.latest.opcodes())
             return found
         if name in ROWS:
-            few, many = of(self.row, SHORT, LONG)
-            elements = LONG - SHORT
+            few, many = of(self.row, *sizes_of(name))
+            elements = sizes_of(name)[1] - sizes_of(name)[0]
         else:
             few, many = of(self.optimizer if name in OPTIMIZERS else self.gradients, 1, 2)
             elements = OPTIMIZER_TILE if name in OPTIMIZERS else TILE
@@ -227,9 +237,9 @@ class Code:
             part = "optimizer_kernel" if name in OPTIMIZERS else "grad_pass_kernel"
             return next(found for found in self.reports if part in found)
         kernel, arguments = ROWS[name][:2]
-        first = MANGLED.get(arguments.split(",")[0], "")
+        first = "".join(MANGLED.get(one, "") for one in arguments.split(", ")[:2])
         found = [one for one in self.reports if f"mpnum_{kernel}_kernel_I{first}" in one]
-        found = [one for one in found if kernel != "softmax_rows" or ("Eff" in one) == arguments.endswith("float")]
+        found = [one for one in found if kernel != "softmax_held" or ("Eff" in one) == arguments.endswith("float")]
         assert len(found) == 1, (name, found)
         return found[0]
 
@@ -245,7 +255,8 @@ class Code:
         size = struct.unpack("<I", bytes(machine.module.variables[f"size_of_{name}"].data))[0]
         before = machine.executed
         planes = 2 if "backward" in name else 1
-        machine.launch(self.kernel(name), 1, (32, 1), [bytes(job.data[:size])], dynamic_shared=4 * columns * planes)
+        threads = HELD[ROWS[name][0]] * (columns // TILE) if ROWS[name][0] in HELD else 32
+        machine.launch(self.kernel(name), 1, (threads, 1), [bytes(job.data[:size])], dynamic_shared=max(4 * columns * planes, 8192))
         return machine.executed - before
 
     def gradients(self, name, tiles):
@@ -289,11 +300,12 @@ class Code:
             if name in FUNCTIONS:
                 numbers, report = self.function(name), []
             elif name in ROWS:
-                few, many = self.row(name, SHORT), self.row(name, LONG)
-                each = (many - few) / (LONG - SHORT)
-                beside = (few - each * SHORT) / 32
+                short, long = sizes_of(name)
+                few, many = self.row(name, short), self.row(name, long)
+                each = (many - few) / (long - short)
+                beside = "-" if short > SHORT else round((few - each * short) / 32)
                 report = [*self.reports[self.kernel(name)], hot.accesses(self.instructions[self.kernel(name)], "ptx")]
-                numbers = [round(each, 2), round(beside)]
+                numbers = [round(each, 2), beside]
             elif name in OPTIMIZERS:
                 numbers = [round((self.optimizer(name, 2) - self.optimizer(name, 1)) / OPTIMIZER_TILE, 2), "-"]
                 report = self.reports[self.kernel(name)]
@@ -302,6 +314,11 @@ class Code:
                 report = self.reports[self.kernel(name)]
             self.cells[name] = "/".join(one if isinstance(one, str) else f"{one:g}" for one in [*numbers, *report])
         return self.cells[name]
+
+
+def sizes_of(name):
+    """Elements of two rows of which the difference counts: of rows in registers whole tiles, each with its threads."""
+    return (2 * TILE, 4 * TILE) if ROWS[name][0] in HELD else (SHORT, LONG)
 
 
 def source_bytes(name):

@@ -272,7 +272,71 @@ void turns_have_the_bits_of_the_host(void) {
       ++which;
     }
 }
+/* Without bias, bounds and alpha, rows go by vectors of the usual numbers. */
+const matrix plain = {32, 2048, 2048, 2048};
+template <class Dst, class Src>
+void check_plain(const vector<Src> &src, unsigned which, float scale) {
+  const vector<Src> factor = random_rows<Src>(plain, 2);
+  const vector<Dst> dy = random_rows<Dst>(plain, 3);
+  const mpnum_activation activation = activation_of(which);
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  vector<Dst> want = guarded_rows<Dst>(plain), got = want, want_factor = want,
+              got_factor = want;
+  vector<mpnum_e4m3> want_codes = guarded_rows<mpnum_e4m3>(plain), codes = want_codes;
+  float &amax = placed(0.0f);
+  const float &factor_of = placed(scale);
+  for (int has_factor = 0; has_factor < 2; ++has_factor) {
+    if (has_factor) options.factor = of_rows(factor, plain);
+    must(mpnum_activation_rows(activation, to_rows(want, plain), of_rows(src, plain),
+                               &options));
+    CHECK_LAUNCH(mpnum_launch_activation_rows(activation, view_to(got, plain),
+                                              view_of(src, plain), &options, nullptr));
+    check_same(got, want, "activation of vectors", plain, which);
+    must(mpnum_activation_backward_rows(
+        activation, to_rows(want, plain),
+        has_factor ? to_rows(want_factor, plain) : mpnum_matrix_empty(),
+        of_rows(dy, plain), of_rows(src, plain), &options));
+    CHECK_LAUNCH(mpnum_launch_activation_backward_rows(
+        activation, view_to(got, plain),
+        has_factor ? view_to(got_factor, plain) : mpnum::matrix<Dst>(),
+        view_of(dy, plain), view_of(src, plain), &options, nullptr));
+    check_same(got, want, "gradient of vectors", plain, which);
+    check_same(got_factor, want_factor, "gradient of factors of vectors", plain, which);
+  }
+  must(mpnum_activation_quantize_rows(activation, to_rows(want_codes, plain),
+                                      of_rows(src, plain), &options, scale, &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_quantize_rows(activation, view_to(codes, plain),
+                                                     view_of(src, plain), &options,
+                                                     &factor_of, &amax, nullptr));
+  check_same(codes, want_codes, "codes of vectors", plain, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax");
+}
+void floats_of_vectors_have_the_bits_of_the_host(void) {
+  vector<float> src(plain.rows * plain.columns);
+  for (std::size_t i = 0; i < src.size(); ++i) /* to 11.5, 92, and small ones */
+    src[i] =
+        (static_cast<float>(i * 40503 % 65536) - 32767.5f) / (i / 256 % 3 == 0   ? 2850.0f
+                                                              : i / 256 % 3 == 1 ? 356.0f
+                                                                                 : 1e9f);
+  simt::use(simt::schedules[0]);
+  for (unsigned which = 0; which < 5; ++which)
+    check_plain<float>(src, which, 30);
+}
 #ifndef TEST_TYPES
+/* Of all numbers of 16 bits, in their order. */
+template <class T> void check_all_codes(void) {
+  vector<T> src(plain.rows * plain.columns);
+  for (std::size_t i = 0; i < src.size(); ++i)
+    src[i] = mpnum::from_bits<T>(static_cast<std::uint16_t>(i));
+  for (unsigned which = 0; which < 5; ++which)
+    check_plain<T>(src, which, 3);
+}
+void all_codes_have_the_bits_of_the_host(void) {
+  simt::use(simt::schedules[1]);
+  check_all_codes<mpnum_bf16>();
+  check_all_codes<mpnum_f16>();
+}
 void every_type_has_the_bits_of_the_host(void) {
   for (unsigned which = 0; which < OPTIONS; ++which) {
     const matrix shape = {11, 130 + which, 130 + 2 * which, 150};
@@ -398,8 +462,10 @@ int main(int count, char **arguments) {
                        TEST(every_option_has_the_bits_of_the_host),
                        TEST(codes_have_the_bits_of_the_host),
                        TEST(turns_have_the_bits_of_the_host),
+                       TEST(floats_of_vectors_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
                        TEST(every_type_has_the_bits_of_the_host),
+                       TEST(all_codes_have_the_bits_of_the_host),
 #endif
                        TEST(environments_change_nothing),
                        TEST(what_does_not_fit_launches_nothing),

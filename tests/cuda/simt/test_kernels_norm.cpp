@@ -22,9 +22,15 @@ vector<float> factors(std::size_t n, unsigned seed) {
     x = std::ldexp(static_cast<float>(random() % 8192), -12) - 1;
   return made;
 }
-/* Rows whose mean is large beside their deviation, too. */
+/* Rows whose mean is large beside their deviation, too, and one of tiles whose sums
+ * cancel but for the least, 2^120 below the first. */
 template <class T> vector<T> rows_to_normalize(const matrix &shape, unsigned seed) {
+  const float values[] = {0x1p60f, 1, 0x1p-60f, -0x1p60f, -1};
   vector<T> data = random_rows<T>(shape, seed);
+  for (std::size_t i = 0; i < shape.columns && shape.rows > 4 && shape.columns > 8192;
+       ++i)
+    data[3 * shape.from_stride + i] =
+        mpnum::row_element_<T>::out(i < 10240 ? values[i / 2048] : 0);
   for (std::size_t i = 0; i < shape.columns && shape.rows > 4; ++i)
     data[4 * shape.from_stride + i] =
         mpnum::row_element_<T>::out(20000 + static_cast<float>(i % 5) * 0.0625f);
@@ -290,7 +296,37 @@ void rows_without_room_have_the_bits_of_the_host(void) {
   check_backward<float, mpnum_f16, mpnum_f16>({2, 12041, 12041, 12041}, 3, true);
   simt::shared_optin = before;
 }
+/* Of 16 bits, in registers: of one tile, several, whole ones and others. */
+template <class T> void check_held(std::size_t columns, unsigned which) {
+  simt::use(simt::schedules[(columns + which) % 6]);
+  const matrix shape = {9, columns, columns, columns + 8};
+  check_plain<T, T>(shape, which);
+  check_codes<mpnum_e4m3, T>(shape, which, 0.25f);
+  check_backward<T, T, T>(shape, which, which % 2 == 1);
+}
+void rows_in_registers_have_the_bits_of_the_host(void) {
+  check_held<mpnum_bf16>(4096, 1);
+  check_held<mpnum_bf16>(10240, 2);
+  check_held<mpnum_f16>(1028, 3);
+}
+/* In shared memory, too. */
+void sums_of_tiles_are_exact(void) {
+  simt::use(simt::schedules[1]);
+  check_plain<float, float>({5, 10241, 10241, 10241}, 0);
+}
 #ifndef TEST_TYPES
+void rows_of_many_tiles_in_registers(void) {
+  unsigned which = 0;
+  for (std::size_t columns : {1024u, 2048u, 2052u, 6148u, 8192u, 10244u, 16384u}) {
+    check_held<mpnum_bf16>(columns, which++ % 4);
+    check_held<mpnum_f16>(columns, which++ % 4);
+  }
+  check_held<mpnum_bf16>(32768, 3);
+  check_plain<float, mpnum_bf16>({7, 6144, 6144, 6144}, 2);
+  check_codes<mpnum_e2m1, mpnum_bf16>({7, 2560, 2560, 2560}, 1, 3);
+  check_codes<mpnum_e3m2, mpnum_f16>({7, 2560, 2560, 2560}, 3, 1);
+  check_backward<float, mpnum_f16, mpnum_bf16>({7, 6144, 6144, 6144}, 0, true);
+}
 void long_gradients_have_the_bits_of_the_host(void) {
   if (is_fast())
     check_backward<mpnum_bf16, mpnum_bf16, mpnum_bf16>({5000, 1000, 1000, 1000}, 1, true);
@@ -418,10 +454,13 @@ int main(int count, char **arguments) {
                        TEST(gradients_have_the_bits_of_the_host),
                        TEST(rows_of_one_value_have_the_bits_of_the_host),
                        TEST(rows_without_room_have_the_bits_of_the_host),
+                       TEST(rows_in_registers_have_the_bits_of_the_host),
+                       TEST(sums_of_tiles_are_exact),
                        TEST(rows_or_columns_may_be_none),
                        TEST(broken_scales_make_codes_nan),
                        TEST(the_next_launch_works),
 #ifndef TEST_TYPES
+                       TEST(rows_of_many_tiles_in_registers),
                        TEST(every_type_has_the_bits_of_the_host),
                        TEST(long_gradients_have_the_bits_of_the_host),
                        TEST(long_rows_are_kept_or_read_again),

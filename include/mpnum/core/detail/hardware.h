@@ -139,7 +139,7 @@ MPNUM_INLINE uint32_t mpnum_cvt_bf16_(float x, mpnum_rounding rounding,
 MPNUM_INLINE uint32_t mpnum_cvt_f64_to_bf16_(double x, mpnum_overflow overflow) {
   unsigned short code = 0;
   asm("cvt.rn.bf16.f64 %0, %1;" : "=h"(code) : "d"(x));
-  if ((mpnum_bits_f64(x) << 1) > UINT64_C(0xffe0000000000000)) return 0x7fffu;
+  if (mpnum_bits_f64(x) << 1 > (uint64_t)0xffe00000u << 32) return 0x7fffu;
   return mpnum_cvt_overflow_(code, 0x7f80u, 0x7fffu, overflow);
 }
 #endif

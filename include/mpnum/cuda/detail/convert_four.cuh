@@ -8,11 +8,24 @@
 #include "launch.cuh"
 MPNUM_C_BEGIN_
 
-/* The keys of a seed in ten rounds of mpnum_random_x4: made once, by the host, as they
- * are a third of what a round takes. */
+/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
+ * them: a kernel that has them need not add them up for each four. */
 typedef struct mpnum_random_keys_ {
-  uint32_t at[10][2];
+  uint32_t at[20];
 } mpnum_random_keys_;
+MPNUM_INLINE uint32_t mpnum_random_key_(uint64_t seed, unsigned i) {
+  return static_cast<uint32_t>(i % 2 ? seed >> 32 : seed) +
+         i / 2 * (i % 2 ? 0xbb67ae85u : 0x9e3779b9u);
+}
+MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
+                                          uint64_t counter) {
+  mpnum_u32x4 c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
+                   0, 0};
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < 10; ++i)
+    c = mpnum_random_round_(c, keys.at[2 * i], keys.at[2 * i + 1]);
+  return c;
+}
 
 /* How an array is rounded; plain and saturating conversions have no use for it. */
 typedef struct mpnum_launch_rounding_ {
@@ -317,28 +330,11 @@ template <> struct four_plain_<float> {
   }
 };
 
-MPNUM_INLINE mpnum_random_keys_ random_keys_of_(uint64_t seed) {
-  mpnum_random_keys_ keys = mpnum_random_keys_();
-  for (uint32_t i = 0; i < 10; ++i) {
-    keys.at[i][0] = static_cast<uint32_t>(seed) + i * 0x9e3779b9u;
-    keys.at[i][1] = static_cast<uint32_t>(seed >> 32) + i * 0xbb67ae85u;
-  }
-  return keys;
-}
-MPNUM_INLINE mpnum_u32x4 random_by_keys_(const mpnum_random_keys_ &keys,
-                                         uint64_t counter) {
-  mpnum_u32x4 c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32),
-                   0, 0};
-  MPNUM_UNROLL_
-  for (unsigned i = 0; i < 10; ++i)
-    c = mpnum_random_round_(c, keys.at[i][0], keys.at[i][1]);
-  return c;
-}
 /* Words index to index + 3 of a seed. */
 MPNUM_INLINE mpnum_u32x4 random_four_(const mpnum_random_keys_ &keys, uint64_t index) {
-  const mpnum_u32x4 a = random_by_keys_(keys, index / 4);
+  const mpnum_u32x4 a = mpnum_random_by_(keys, index / 4);
   if (index % 4 == 0) return a;
-  const mpnum_u32x4 b = random_by_keys_(keys, index / 4 + 1);
+  const mpnum_u32x4 b = mpnum_random_by_(keys, index / 4 + 1);
   const mpnum_u32x4 by_1 = {a.y, a.z, a.w, b.x}, by_2 = {a.z, a.w, b.x, b.y},
                     by_3 = {a.w, b.x, b.y, b.z};
   return index % 4 == 1 ? by_1 : index % 4 == 2 ? by_2 : by_3;

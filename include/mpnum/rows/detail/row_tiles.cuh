@@ -475,26 +475,50 @@ static inline cudaError_t mpnum_row_shape_(mpnum::row_shape_ *shape, const void 
                            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
                      : error;
 }
+/* Allows a kernel bytes of dynamic shared memory, if a block of the current device has
+ * them, beside those of kernels anyway. */
+static inline cudaError_t mpnum_row_allow_(bool *fits, const void *kernel, size_t bytes) {
+  int device = 0, most = 0;
+  cudaError_t error = cudaSuccess;
+  *fits = bytes <= mpnum::row_kept_ * sizeof(float);
+  if (*fits) return error;
+  error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error =
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  *fits =
+      error == cudaSuccess && bytes + mpnum::row_scratch_ <= static_cast<size_t>(most);
+  return *fits ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      most - static_cast<int>(mpnum::row_scratch_))
+               : error;
+}
+/* A launch of blocks of that shape over the rows of a job, one at least. */
+template <class Job, class From>
+static inline cudaError_t
+mpnum_launch_shape_(void (*kernel)(Job), Job &job, const From &from,
+                    const mpnum::row_shape_ &shape, size_t bytes, cudaStream_t stream) {
+  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
+  const size_t blocks = (from.rows - 1) / shape.rows + 1;
+  const size_t across = blocks < limit ? blocks : limit;
+  void *pointers[] = {&job};
+  return cudaLaunchKernel(kernel,
+                          dim3(static_cast<unsigned>(across),
+                               static_cast<unsigned>((blocks - 1) / across + 1)),
+                          dim3(shape.threads, shape.rows), pointers, bytes, stream);
+}
 /* A launch over the rows of a job, one at least, which from, its source, says; planes
  * floats of each element are kept. */
 template <class Job, class From>
 static inline cudaError_t mpnum_launch_rows_(void (*kernel)(Job), Job &job, From &from,
                                              unsigned planes, cudaStream_t stream) {
-  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
   mpnum::row_shape_ shape;
   const cudaError_t error = mpnum_row_shape_(
       &shape, reinterpret_cast<const void *>(kernel), from.columns, planes);
-  const size_t blocks = (from.rows - 1) / shape.rows + 1;
-  const size_t across = blocks < limit ? blocks : limit;
-  void *pointers[] = {&job};
   if (error != cudaSuccess) return error;
   from.kept = shape.kept;
-  return cudaLaunchKernel(kernel,
-                          dim3(static_cast<unsigned>(across),
-                               static_cast<unsigned>((blocks - 1) / across + 1)),
-                          dim3(shape.threads, shape.rows), pointers,
-                          static_cast<size_t>(shape.rows) * shape.kept * sizeof(float),
-                          stream);
+  return mpnum_launch_shape_(kernel, job, from, shape,
+                             static_cast<size_t>(shape.rows) * shape.kept * sizeof(float),
+                             stream);
 }
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "grad_pass.cuh"
 #include "optimizer_pass.h"
+#include "../../cuda/detail/inverse.cuh"
 #include "../optimizer_list.cuh"
 MPNUM_C_BEGIN_
 
@@ -17,20 +18,20 @@ struct mpnum_optimizer_codes_ {
   uint32_t words[4]; /* a code each, or two or four in one */
   unsigned char *at;
   unsigned size, count; /* bytes of a code; codes: of no array 0 */
+  bool is_aligned;      /* known to be, for all of them together */
 };
 
 #define MPNUM_DEVICE_ static __device__ __forceinline__
 
 MPNUM_DEVICE_ bool mpnum_optimizer_is_whole_(const mpnum_optimizer_codes_ &codes) {
-  return codes.count == 4 && reinterpret_cast<size_t>(codes.at) % (4 * codes.size) == 0;
+  return codes.count == 4 &&
+         (codes.is_aligned || reinterpret_cast<size_t>(codes.at) % (4 * codes.size) == 0);
 }
 /* Where four codes are to be, none of them known. */
-MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
-                                                               const void *array,
-                                                               uint64_t first,
-                                                               unsigned count) {
-  mpnum_optimizer_codes_ codes = {{0, 0, 0, 0}, 0, mpnum_grad_size_(type), 0};
-  if (!array) return codes;
+MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(
+    mpnum_type type, const void *array, uint64_t first, unsigned count, bool is_aligned) {
+  mpnum_optimizer_codes_ codes = {{0, 0, 0, 0}, 0, mpnum_grad_size_(type), 0, is_aligned};
+  if (!is_aligned && !array) return codes;
   codes.at = static_cast<unsigned char *>(const_cast<void *>(array)) + first * codes.size;
   codes.count = count;
 #if MPNUM_ON_DEVICE_ && defined(__CUDACC__) && !defined(__clang__)
@@ -40,11 +41,12 @@ MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_codes_at_(mpnum_type type,
 }
 MPNUM_DEVICE_ mpnum_optimizer_codes_ mpnum_optimizer_load_(mpnum_type type,
                                                            const void *array,
-                                                           uint64_t first,
-                                                           unsigned count) {
+                                                           uint64_t first, unsigned count,
+                                                           bool is_aligned = false) {
   typedef mpnum_lanes<uint32_t, 4> four;
   typedef mpnum_lanes<uint32_t, 2> two;
-  mpnum_optimizer_codes_ codes = mpnum_optimizer_codes_at_(type, array, first, count);
+  mpnum_optimizer_codes_ codes =
+      mpnum_optimizer_codes_at_(type, array, first, count, is_aligned);
   if (!mpnum_optimizer_is_whole_(codes)) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j) {
@@ -132,6 +134,26 @@ MPNUM_DEVICE_ void mpnum_optimizer_codes_of_(uint32_t (&code)[4], float (&x)[4],
     x[j] = mpnum::to_float(made);
   }
 }
+/* Four whole codes of bf16 that no rounding makes Inf, by random words: their upper
+ * halves decide. The floats become what is stored. Returns whether that was so. */
+MPNUM_DEVICE_ bool mpnum_optimizer_usual_codes_(const mpnum_optimizer_codes_ &place,
+                                                float (&x)[4],
+                                                const uint32_t (&words)[4]) {
+  uint32_t most = 0, code[4];
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j)
+    most = mpnum::larger_magnitudes_<float>::larger(most, mpnumv_bits_of(x[j]));
+  if (most >= 0x7f7f0000u) return false;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    code[j] = mpnumv_bits_of(x[j]) + (words[j] >> 16);
+    x[j] = mpnumv_f32_of(code[j] & 0xffff0000u);
+  }
+  const mpnum_lanes<uint32_t, 2> both = {
+      {code[0] >> 16 | (code[1] & 0xffff0000u), code[2] >> 16 | (code[3] & 0xffff0000u)}};
+  *reinterpret_cast<mpnum_lanes<uint32_t, 2> *>(place.at) = both;
+  return true;
+}
 /* Stores four floats, rounded by random words or to nearest; they become what is stored.
  */
 MPNUM_DEVICE_ void mpnum_optimizer_round_(mpnum_type type,
@@ -139,6 +161,9 @@ MPNUM_DEVICE_ void mpnum_optimizer_round_(mpnum_type type,
                                           float (&x)[4], bool has_words,
                                           const uint32_t (&words)[4]) {
   uint32_t code[4];
+  if (place.is_aligned && type == MPNUM_TYPE_BF16 && has_words &&
+      mpnum_optimizer_usual_codes_(place, x, words))
+    return;
   if (type == MPNUM_TYPE_F32) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j)
@@ -205,9 +230,10 @@ MPNUM_DEVICE_ void mpnum_optimizer_add_losses_(mpnum_quantize_losses *losses,
 }
 /* Copies of parameters as they are stored. All lanes of a warp call it. */
 MPNUM_DEVICE_ void mpnum_optimizer_copy_(const mpnum_optimizer_tensor &t, uint64_t first,
-                                         unsigned count, float (&stored)[4]) {
+                                         unsigned count, bool is_aligned,
+                                         float (&stored)[4]) {
   const mpnum_optimizer_codes_ place =
-      mpnum_optimizer_codes_at_(t.copy_type, t.copy, first, count);
+      mpnum_optimizer_codes_at_(t.copy_type, t.copy, first, count, is_aligned);
   mpnum_optimizer_losses_ own = {0, 0, 0, 0};
   uint32_t code[4] = {0, 0, 0, 0};
   if (t.copy_type == MPNUM_TYPE_BF16 || t.copy_type == MPNUM_TYPE_F16) {
@@ -230,9 +256,10 @@ struct mpnum_parameter_ {
   mpnum_optimizer_codes_ codes, remainder;
 };
 MPNUM_DEVICE_ mpnum_parameter_ mpnum_parameter_load_(const mpnum_optimizer_tensor &t,
-                                                     uint64_t first, unsigned count) {
+                                                     uint64_t first, unsigned count,
+                                                     bool is_aligned = false) {
   const mpnum_parameter_ at = {
-      mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count),
+      mpnum_optimizer_load_(t.parameter_type, t.parameter, first, count, is_aligned),
       mpnum_optimizer_load_(t.parameter_type, t.remainder, first, count)};
   return at;
 }
@@ -247,17 +274,44 @@ MPNUM_DEVICE_ void mpnum_parameter_floats_(float (&p)[4], const mpnum_optimizer_
       p[j] = mpnum_add_scalar_(p[j], lacks[j]);
   }
 }
+
+/* Moments of 8 bits: a block is that of two neighbouring warps. */
+enum {
+  MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
+  MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
+};
+/* What the threads of a block share. */
+struct mpnum_optimizer_shared_ {
+  uint32_t largest[2][MPNUM_LAUNCH_WARPS_]; /* of moments, finite, of each warp */
+  alignas(16) mpnum_random_keys_ keys[3];   /* of the seeds of the step */
+};
+/* The random words of four elements; is_aligned: they are those of one counter. */
+MPNUM_DEVICE_ void mpnum_optimizer_words_(uint32_t (&words)[4],
+                                          const mpnum_optimizer_progress &progress,
+                                          unsigned which, uint64_t index, bool is_aligned,
+                                          const mpnum_optimizer_shared_ *shared) {
+  if (!is_aligned) {
+    mpnum_quantize_words_(words, progress.seeds[which], index);
+    return;
+  }
+  const mpnum_u32x4 four = mpnum_random_by_(shared->keys[which], index / 4);
+  words[0] = four.x;
+  words[1] = four.y;
+  words[2] = four.z;
+  words[3] = four.w;
+}
 /* Back to memory, after a step, with remainders and copies. All lanes of a warp. */
 MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
                                         const mpnum_optimizer_progress &progress,
                                         const mpnum_optimizer_tensor &t, uint64_t first,
-                                        const mpnum_parameter_ &at) {
+                                        const mpnum_parameter_ &at,
+                                        const mpnum_optimizer_shared_ *shared = 0) {
   const bool has_words = is_stochastic && t.parameter_type != MPNUM_TYPE_F32;
   float lacks[4] = {0, 0, 0, 0};
   uint32_t words[4] = {0, 0, 0, 0};
   if (has_words)
-    mpnum_quantize_words_(words, progress.seeds[MPNUM_OPTIMIZER_PARAMETER_WORDS_],
-                          t.first + first);
+    mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_PARAMETER_WORDS_,
+                           t.first + first, at.codes.is_aligned, shared);
   if (t.remainder) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 4; ++j)
@@ -270,18 +324,9 @@ MPNUM_DEVICE_ void mpnum_optimizer_put_(float (&p)[4], bool is_stochastic,
       lacks[j] = mpnum_lacks_scalar_(lacks[j], p[j]);
     mpnum_optimizer_round_(t.parameter_type, at.remainder, lacks, has_words, words);
   }
-  if (t.copy) mpnum_optimizer_copy_(t, first, at.codes.count, p);
+  if (t.copy) mpnum_optimizer_copy_(t, first, at.codes.count, at.codes.is_aligned, p);
 }
 
-/* Moments of 8 bits: a block is that of two neighbouring warps. */
-enum {
-  MPNUM_MOMENT_THREADS_ = MPNUM_OPTIMIZER_BLOCK / 4,
-  MPNUM_MOMENT_WARPS_ = MPNUM_MOMENT_THREADS_ / 32
-};
-/* The largest finite magnitudes of both moments, of each warp. */
-struct mpnum_moments_shared_ {
-  uint32_t largest[2][MPNUM_LAUNCH_WARPS_];
-};
 /* Floats of four codes, and the scale of their block. */
 MPNUM_DEVICE_ void mpnum_moment_load_(float (&x)[4], int is_second,
                                       const mpnum_optimizer_codes_ &codes,
@@ -343,14 +388,14 @@ MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
                                          const mpnum_optimizer_progress &progress,
                                          const mpnum_optimizer_tensor &t,
                                          const mpnum_moment_pair_ &both, uint64_t first,
-                                         mpnum_moments_shared_ *shared) {
+                                         mpnum_optimizer_shared_ *shared) {
   const uint64_t index = t.first + first, block = first / MPNUM_OPTIMIZER_BLOCK;
-  const uint64_t *seeds = progress.seeds;
   const bool has_words = t.moment_type != MPNUM_TYPE_F32;
   const unsigned warp = threadIdx.x / 32, begin = warp & ~(MPNUM_MOMENT_WARPS_ - 1u);
   uint32_t words[4] = {0, 0, 0, 0};
   if (both.first.at && has_words)
-    mpnum_quantize_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT1_WORDS_], index);
+    mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_MOMENT1_WORDS_, index,
+                           both.first.is_aligned, shared);
   if (t.moment_type == MPNUM_TYPE_E4M3) {
     const uint32_t largest1 = mpnum_moment_largest_(m);
     const uint32_t largest2 = mpnum_moment_largest_(v);
@@ -370,9 +415,56 @@ MPNUM_DEVICE_ void mpnum_optimizer_keep_(float (&m)[4], float (&v)[4],
     mpnum_optimizer_round_(t.moment_type, both.first, m, has_words, words);
   if (both.second.at) {
     if (has_words)
-      mpnum_quantize_words_(words, seeds[MPNUM_OPTIMIZER_MOMENT2_WORDS_], index);
+      mpnum_optimizer_words_(words, progress, MPNUM_OPTIMIZER_MOMENT2_WORDS_, index,
+                             both.second.is_aligned, shared);
     mpnum_optimizer_round_(t.moment_type, both.second, v, has_words, words);
   }
+}
+
+/* x; hosts that stand for a device make NaN the canonical one. */
+MPNUM_DEVICE_ float mpnum_canonical_device_(float x) {
+#if MPNUM_ON_DEVICE_
+  return x;
+#else
+  return mpnum_canonical_(x);
+#endif
+}
+/* Whether the bits are those of a float from 2^low to 2^high. */
+MPNUM_DEVICE_ bool mpnum_is_from_(uint32_t bits, int low, int high) {
+  return bits - (static_cast<uint32_t>(127 + low) << 23) <=
+         static_cast<uint32_t>(high - low) << 23;
+}
+/* The step of Adam of four elements, if roots and quotients of all are of numbers that
+ * are far from subnormals and Inf; else nothing is changed. */
+MPNUM_DEVICE_ bool mpnum_adam_usual_(const mpnum_factors_scalar_ &f, const float (&g)[4],
+                                     float (&p)[4], float (&m)[4], float (&v)[4]) {
+  float p_next[4], m_next[4], v_next[4];
+  bool is_usual = true;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    const float gradient = mpnum_penalised_scalar_(&f, g[j], p[j]);
+    const float moment = mpnum_toward_scalar_(m[j], gradient, f.rest1);
+    const float square = mpnum_fma_scalar_(
+        f.beta2, v[j], mpnum_mul_scalar_(mpnum_mul_scalar_(f.rest2, gradient), gradient));
+    const float root = mpnum_fma_scalar_(mpnum_usual_root_(square), f.inverse, f.epsilon);
+    const float change = mpnum_fma_scalar_(
+        f.shrink, p[j], mpnum_mul_scalar_(f.rate, mpnum_usual_quotient_(moment, root)));
+    const uint32_t of_square = mpnum_bits_f32(square), of_moment = mpnum_bits_f32(moment);
+    is_usual = is_usual && (of_square == 0 || mpnum_is_from_(of_square, -100, 100)) &&
+               mpnum_is_from_(mpnum_bits_f32(root), -40, 40) &&
+               (of_moment == 0 || mpnum_is_from_(of_moment & 0x7fffffffu, -80, 60));
+    m_next[j] = moment;
+    v_next[j] = square;
+    p_next[j] = mpnum_canonical_device_(mpnum_sub_scalar_(p[j], change));
+  }
+  if (!is_usual) return false;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < 4; ++j) {
+    p[j] = p_next[j];
+    m[j] = m_next[j];
+    v[j] = v_next[j];
+  }
+  return true;
 }
 
 /* One of the steps, of four elements. */
@@ -404,37 +496,97 @@ MPNUM_DEVICE_ void mpnum_optimizer_four_step_(const mpnum_optimizer_list &list,
                                               const mpnum_optimizer_progress &progress,
                                               const mpnum_optimizer_tensor &t,
                                               uint64_t first, unsigned count,
-                                              mpnum_moments_shared_ *shared) {
+                                              bool is_usual,
+                                              mpnum_optimizer_shared_ *shared) {
   const mpnum_factors_scalar_ factors = mpnum_factors_of_scalar_(&progress.factors);
   const int moments = mpnum_optimizer_step_moments_(list.step);
   const mpnum_optimizer_codes_ gradient =
-      mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count);
-  const mpnum_parameter_ at = mpnum_parameter_load_(t, first, count);
+      mpnum_optimizer_load_(t.gradient_type, t.gradient, first, count, is_usual);
+  const mpnum_parameter_ at = mpnum_parameter_load_(t, first, count, is_usual);
   const mpnum_moment_pair_ both = {
-      mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count),
-      mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count)};
+      mpnum_optimizer_load_(t.moment_type, moments > 0 ? t.moment1 : 0, first, count,
+                            is_usual),
+      mpnum_optimizer_load_(t.moment_type, moments > 1 ? t.moment2 : 0, first, count,
+                            is_usual)};
   float g[4], p[4], m[4], v[4];
   mpnum_parameter_floats_(p, t, at);
   mpnum_optimizer_floats_(g, t.gradient_type, gradient);
   mpnum_optimizer_take_(m, v, t, both, first);
-  mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
+  if (!is_usual || !mpnum_adam_usual_(factors, g, p, m, v))
+    mpnum_optimizer_steps_(list.step, factors, g, p, m, v);
   mpnum_optimizer_keep_(m, v, progress, t, both, first, shared);
-  mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at);
+  mpnum_optimizer_put_(p, list.is_stochastic, progress, t, first, at, shared);
+}
+/* Whether a tile is whole, of a step of Adam without remainders, and its arrays and
+ * random words lie for fours. */
+MPNUM_DEVICE_ bool mpnum_optimizer_is_usual_(const mpnum_optimizer_list &list,
+                                             const mpnum_optimizer_tensor &t,
+                                             uint64_t first) {
+  const unsigned g = mpnum_grad_size_(t.gradient_type);
+  const unsigned p = mpnum_grad_size_(t.parameter_type);
+  const unsigned m = mpnum_grad_size_(t.moment_type);
+  const size_t copy = reinterpret_cast<size_t>(t.copy);
+  const bool is_aligned =
+      ((reinterpret_cast<size_t>(t.gradient) & (4 * g - 1)) |
+       (reinterpret_cast<size_t>(t.parameter) & (4 * p - 1)) |
+       (reinterpret_cast<size_t>(t.moment1) & (4 * m - 1)) |
+       (reinterpret_cast<size_t>(t.moment2) & (4 * m - 1)) | (copy & 7) | (t.first & 3) |
+       reinterpret_cast<size_t>(t.remainder)) == 0;
+  return is_aligned & (list.step == MPNUM_OPTIMIZER_STEP_ADAM_) &
+         (t.n - first >= MPNUM_OPTIMIZER_TILE_) &
+         ((copy == 0) | (t.copy_type == MPNUM_TYPE_BF16));
+}
+/* The step of such a tile, of types that the compiler knows; false of another one. */
+template <mpnum_type g, mpnum_type p, mpnum_type m, bool has_copy>
+MPNUM_DEVICE_ bool mpnum_optimizer_usual_step_(const mpnum_optimizer_list &list,
+                                               const mpnum_optimizer_progress &progress,
+                                               const mpnum_optimizer_tensor &t,
+                                               uint64_t first,
+                                               mpnum_optimizer_shared_ *shared) {
+  mpnum_optimizer_list known = list;
+  mpnum_optimizer_tensor of = t;
+  if (t.gradient_type != g || t.parameter_type != p || t.moment_type != m ||
+      (t.copy != 0) != has_copy || (p != MPNUM_TYPE_F32 && !list.is_stochastic))
+    return false;
+  known.step = MPNUM_OPTIMIZER_STEP_ADAM_;
+  known.is_stochastic = p != MPNUM_TYPE_F32;
+  of.gradient_type = g;
+  of.parameter_type = p;
+  of.moment_type = m;
+  of.copy_type = MPNUM_TYPE_BF16;
+  of.remainder = 0;
+  if (!has_copy) of.copy = 0;
+  mpnum_optimizer_four_step_(known, progress, of, first, 4, true, shared);
+  return true;
 }
 /* The tiles of this block. All of its threads. */
 MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
                                           const mpnum_optimizer_progress &progress,
-                                          mpnum_moments_shared_ *shared) {
+                                          mpnum_optimizer_shared_ *shared) {
   uint64_t tensor = 0;
+  for (unsigned i = threadIdx.x; i < 60; i += blockDim.x)
+    shared->keys[i / 20].at[i % 20] = mpnum_random_key_(progress.seeds[i / 20], i % 20);
+  __syncthreads();
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
     tensor = mpnum_grad_tensor_at_(list, tile, tensor);
-    const mpnum_optimizer_tensor &t = list.tensors[tensor];
-    const uint64_t first =
-        (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_ + 4 * threadIdx.x;
+    const mpnum_optimizer_tensor t = list.tensors[tensor]; /* all of it at once */
+    const uint64_t begin = (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_;
+    const uint64_t first = begin + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
+    const mpnum_type f32 = MPNUM_TYPE_F32, bf16 = MPNUM_TYPE_BF16;
+    if (mpnum_optimizer_is_usual_(list, t, begin) &&
+        (mpnum_optimizer_usual_step_<f32, f32, f32, false>(list, progress, t, first,
+                                                           shared) ||
+         mpnum_optimizer_usual_step_<bf16, f32, f32, true>(list, progress, t, first,
+                                                           shared) ||
+         mpnum_optimizer_usual_step_<bf16, bf16, bf16, false>(list, progress, t, first,
+                                                              shared) ||
+         mpnum_optimizer_usual_step_<bf16, bf16, MPNUM_TYPE_E4M3, false>(
+             list, progress, t, first, shared)))
+      continue;
     mpnum_optimizer_four_step_(list, progress, t, first,
-                               left < 4 ? static_cast<unsigned>(left) : 4, shared);
+                               left < 4 ? static_cast<unsigned>(left) : 4, false, shared);
   }
 }
 
