@@ -332,7 +332,20 @@ template <class T> void check_all_codes(void) {
   for (unsigned which = 0; which < 5; ++which)
     check_plain<T>(src, which, 3);
 }
+/* The derivative, between which a gradient of bf16 may be found. */
+void check_bounds(void) {
+# if !MPNUM_ASKS_FMA_
+  for (std::uint32_t code = 0; code < 65536; ++code) {
+    const float x = mpnum_from_bits_f32(code << 16);
+    const float y = mpnum_gelu_tanh_derivative_f32(x);
+    const mpnum::usual_bounds_ bounds = mpnum::usual_gelu_tanh_bounds_(x);
+    CHECK(!(x >= -9 && x <= 9) || (bounds.low <= y && y <= bounds.high), "bounds at %g",
+          static_cast<double>(x));
+  }
+# endif
+}
 void all_codes_have_the_bits_of_the_host(void) {
+  check_bounds();
   simt::use(simt::schedules[1]);
   check_all_codes<mpnum_bf16>();
   check_all_codes<mpnum_f16>();
