@@ -23,6 +23,15 @@ def insert(value, into, start, length, width):
     return into & ~mask | value << start & mask
 
 
+def of_three(a, b, c, table):
+    """lop3: bit k of table is what three bits give, a the highest of the number k."""
+    result = 0
+    for k in range(8):
+        if table >> k & 1:
+            result |= (a if k & 4 else ~a) & (b if k & 2 else ~b) & (c if k & 1 else ~c)
+    return result & 0xffffffff
+
+
 def permute(a, b, selector):
     both, result = b << 32 | a, 0
     for place in range(4):

@@ -186,6 +186,13 @@ def funnel(_name, modifiers, operands, context):
     return assign(context, operands[0], 32, f"{both} << {count} >> 32" if direction == "l" else f"{both} >> {count}")
 
 
+@opcode("lop3")
+def logic_of_three(_name, modifiers, operands, context):
+    modifiers.kind("b32")
+    texts = [context.value(operand, 32) for operand in operands[1:]]
+    return assign(context, operands[0], 32, f"{context.helper(bits.of_three)}({', '.join(texts)})", False)
+
+
 @opcode("popc", "clz", "bfe", "bfi", "prmt")
 def bit_operation(name, modifiers, operands, context):
     kind = modifiers.kind(*integer_kinds(32, 64, letters="bus"))

@@ -53,6 +53,8 @@ def integers_are_as_the_isa_says():
         ("bfi.b32 d, a, b, 8, 4;", 0xff, 0, 0xf00),
         ("bfi.b32 d, a, b, 28, 8;", 0xff, 0, 0xf0000000),
         ("prmt.b32 d, a, b, c;", 0x33221100, 0x77665544, 0x7520, 0x77552200),
+        ("lop3.b32 d, a, b, c, 0x96;", 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa, 0x96969696),
+        ("lop3.b32 d, a, b, c, 0xe4;", 0xf0f0f0f0, 0xcccccccc, 0xaaaaaaaa, 0xe4e4e4e4),
         ("prmt.b32 d, a, b, c;", 0x33228100, 0x77665544, 0x0009, 0x000000ff | 0x00 << 8),
         ("selp.b32 d, a, b, c;", 1, 2, ("pred", 1), 1),
         ("selp.b32 d, a, b, c;", 1, 2, ("pred", 0), 2),
