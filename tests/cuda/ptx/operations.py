@@ -5,9 +5,10 @@ predicates are bools. Every function here takes all modifiers that it knows and 
 
 from ptx import arithmetic, bits
 from ptx.convert import converter
-from ptx.syntax import Pair, Vector
+from ptx.syntax import Pair, Register, Vector
 from ptx.values import WIDTHS
 
+DIRT = 0x5a5aa5a55aa55a5a  # of a register that nothing sets
 FLOATS = ("f16", "bf16", "f32", "f64", "f16x2", "bf16x2")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 WRITERS = {}
@@ -273,7 +274,9 @@ def move(_name, modifiers, operands, context):
                 f"{(1 << part) - 1:#x}" for place, element in enumerate(target.elements) if element != "_"]
     if isinstance(source, Vector):
         part = width // len(source.elements)
-        parts = [f"{context.value(element, part)} << {place * part}" for place, element in enumerate(source.elements)]
+        values = [context.value(one, part) if not isinstance(one, Register) or context.is_set(one) else str(DIRT & ((1 << part) - 1))
+                  for one in source.elements]
+        parts = [f"{value} << {place * part}" for place, value in enumerate(values)]
         return [f"{context.target(target, width)} = {' | '.join(parts)}"]
     return [f"{context.target(target, width)} = {context.value(source, width)}"]
 

@@ -54,6 +54,7 @@ class Translation:
         self.lines, self.instructions = [], {}  # the instruction of each line of Python
         self.instruction, self.place = None, 0  # the one that is being written
         self.uses = Counter()
+        self.given = set()  # registers that some instruction sets
         self.depth = 0
         self.visits = [0] * len(function.instructions) if is_profiled else None  # of the blocks that begin there
         self.is_generator = any(one.opcode in COLLECTIVES for one in function.instructions)
@@ -72,6 +73,12 @@ class Translation:
             for instruction in self.function.instructions:
                 self.uses.update(one.name for one in registers_of([*instruction.operands, instruction.guard]))
         return self.uses[register.name] > 1
+
+    def is_set(self, register):
+        """Whether an instruction may set the register: nvcc packs one that none does, and overwrites it."""
+        if not self.given:
+            self.given.update(one.name for instruction in self.function.instructions for one in registers_of(instruction.operands[:1]))
+        return register.name in self.given
 
     def target(self, operand, width):
         if operand == "_":
