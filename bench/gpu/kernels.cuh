@@ -47,6 +47,14 @@ bool gpu_measure_optimizer(gpu_run *run, unsigned index, gpu_kernel *made);
 bool gpu_kernel_name(unsigned index, char *name, size_t size);
 gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index);
 
+/* Makes a buffer of what an array holds. */
+template <class T>
+bool gpu_put(gpu_run *run, gpu_buffer *to, const T *from, size_t count) {
+  const size_t bytes = count * sizeof *from;
+  return run->done(to->make(bytes), "memory") &&
+         run->done(cudaMemcpy(to->at, from, bytes, cudaMemcpyHostToDevice), "copying");
+}
+
 /* The next row of the results. */
 gpu_kernel *gpu_kernel_add(gpu_run *run, const char *name, gpu_bound bound);
 /* Times what moves so many bytes, beside copies or reads of the arrays. */

@@ -37,10 +37,7 @@ bool make_state(gpu_run *run, grad_work *work, float scale) {
   must(mpnum_grad_scaler_init(&made.at->scaler, mpnum_grad_scaler_static(scale)));
   made.at->ready = mpnum_grad_optimizer_of(&made.at->scaler);
   made.at->optimizer = made.at->ready;
-  return run->done(work->state.make(sizeof *made.at), "memory") &&
-         run->done(
-             cudaMemcpy(work->state.at, made.at, sizeof *made.at, cudaMemcpyHostToDevice),
-             "a scaler");
+  return gpu_put(run, &work->state, made.at, 1);
 }
 
 /* Tensors of `each` elements one behind the other. No results: they are only read. */
@@ -61,13 +58,8 @@ bool make_list(gpu_run *run, grad_work *work, const mpnum_grad_tensor *tensors,
   const mpnum_status status = mpnum_grad_plan(&work->list, words.at, tensors, count, 0);
   if (status != MPNUM_OK)
     return refuse(&run->why, "planning gradients: %s", mpnum_status_string(status));
-  const size_t bytes = count * sizeof *tensors, word_bytes = 8 * (count + 1);
-  if (!run->done(work->tensors.make(bytes), "memory") ||
-      !run->done(work->words.make(word_bytes), "memory") ||
-      !run->done(cudaMemcpy(work->tensors.at, tensors, bytes, cudaMemcpyHostToDevice),
-                 "a list of tensors") ||
-      !run->done(cudaMemcpy(work->words.at, words.at, word_bytes, cudaMemcpyHostToDevice),
-                 "a list of tensors"))
+  if (!gpu_put(run, &work->tensors, tensors, count) ||
+      !gpu_put(run, &work->words, words.at, count + 1))
     return false;
   work->list.tensors = work->tensors.as<mpnum_grad_tensor>();
   work->list.tiles_before = work->words.as<uint64_t>();
@@ -203,21 +195,17 @@ cudaError_t start_update(void *context, unsigned, cudaStream_t stream) {
 }
 bool make_histories(gpu_run *run, scale_work *work) {
   gpu_host_array<mpnum_amax_history> made(histories);
-  const size_t bytes = histories * sizeof *made.at;
   float ring[history_room];
   if (!made.at) return refuse(&run->why, "out of memory");
   work->recipe = mpnum_fp8_recipe_delayed();
   work->recipe.history_length = history_room;
   for (size_t i = 0; i < histories; ++i)
     must(mpnum_amax_history_init(&made.at[i], ring, history_room, 448, &work->recipe));
-  return run->done(work->histories.make(bytes), "memory") &&
+  return gpu_put(run, &work->histories, made.at, histories) &&
          run->done(work->rings.make(sizeof ring * histories), "memory") &&
          run->done(work->amax.make(4 * histories), "memory") &&
          run->done(cudaMemset(work->rings.at, 0, sizeof ring * histories), "histories") &&
-         run->done(gpu_fill_normal(work->amax.as<float>(), histories, seed),
-                   "histories") &&
-         run->done(cudaMemcpy(work->histories.at, made.at, bytes, cudaMemcpyHostToDevice),
-                   "histories");
+         run->done(gpu_fill_normal(work->amax.as<float>(), histories, seed), "histories");
 }
 
 bool measure_latency(gpu_run *run, gpu_kernel *made, void *context,

@@ -101,22 +101,19 @@ struct step_work {
         mpnum_optimizer_plan(&list, tiles.at, &optimizer, from, count);
     if (status != MPNUM_OK)
       return refuse(&run->why, "planning tensors: %s", mpnum_status_string(status));
-    const size_t bytes = count * sizeof *from, word_bytes = 8 * (count + 1);
-    if (!run->done(tensors.make(bytes), "memory") ||
-        !run->done(words.make(word_bytes), "memory") ||
-        !run->done(progress.make(sizeof(mpnum_optimizer_progress)), "memory") ||
-        !run->done(cudaMemset(progress.at, 0, sizeof(mpnum_optimizer_progress)),
-                   "progress") ||
-        !run->done(cudaMemcpy(tensors.at, from, bytes, cudaMemcpyHostToDevice),
-                   "a list of tensors") ||
-        !run->done(cudaMemcpy(words.at, tiles.at, word_bytes, cudaMemcpyHostToDevice),
-                   "a list of tensors"))
+    const mpnum_optimizer_progress none = mpnum_optimizer_progress();
+    if (!gpu_put(run, &tensors, from, count) ||
+        !gpu_put(run, &words, tiles.at, count + 1) || !gpu_put(run, &progress, &none, 1))
       return false;
     list.tensors = tensors.as<mpnum_optimizer_tensor>();
     list.tiles_before = words.as<uint64_t>();
     return true;
   }
 };
+bool fetch(gpu_run *run, void *to, const gpu_buffer *from, size_t bytes) {
+  return run->done(cudaMemcpy(to, from->at, bytes, cudaMemcpyDeviceToHost),
+                   "copying back");
+}
 cudaError_t run_step(void *context) {
   const step_work *work = static_cast<const step_work *>(context);
   return mpnum_launch_optimizer_step(&work->optimizer, work->list,
@@ -124,60 +121,43 @@ cudaError_t run_step(void *context) {
                                      nullptr, nullptr, nullptr, 0);
 }
 
-/* One step of a small tensor on both sides: parameters and moments. */
-struct host_copy {
-  gpu_host_array<char> gradient, parameter, moment1, moment2, scales1, scales2, theirs;
-  explicit host_copy(size_t n)
-      : gradient(4 * n), parameter(4 * n), moment1(4 * n), moment2(4 * n), scales1(n),
-        scales2(n), theirs(4 * n) {}
-  bool complete() const {
-    return gradient.at && parameter.at && moment1.at && moment2.at && scales1.at &&
-           scales2.at && theirs.at;
-  }
-};
-bool fetch(gpu_run *run, void *to, const gpu_buffer &from, size_t bytes) {
-  return run->done(cudaMemcpy(to, from.at, bytes, cudaMemcpyDeviceToHost),
-                   "copying back");
-}
-
+/* One step of a small tensor on both sides: all that it writes. */
 bool check_step(gpu_run *run, const optimizer_row *row, gpu_match *match) {
-  const size_t n = 5001, moment = size_of(row->moment) * n;
-  const size_t parameter = size_of(row->parameter) * n;
+  const size_t n = 5001, scales = n / MPNUM_OPTIMIZER_BLOCK + 1;
+  const size_t moment = size_of(row->moment) * n;
   arrays_of there;
-  host_copy here(n);
   step_work work;
-  if (!here.complete()) return refuse(&run->why, "out of memory");
-  memset(here.moment1.at, 0, 4 * n);
-  memset(here.moment2.at, 0, 4 * n);
-  memset(here.scales1.at, 0, n);
-  memset(here.scales2.at, 0, n);
   if (!there.make(run, row, n)) return false;
-  const mpnum_optimizer_tensor on_device = tensor_of(row, there, 0, n);
-  mpnum_optimizer_tensor on_host = on_device;
-  on_host.gradient = here.gradient.at;
-  on_host.parameter = here.parameter.at;
-  on_host.moment1 = here.moment1.at;
-  on_host.moment2 = here.moment2.at;
-  on_host.copy = nullptr;
-  if (on_device.moment1_scales) {
-    on_host.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(here.scales1.at);
-    on_host.moment2_scales = reinterpret_cast<mpnum_e8m0 *>(here.scales2.at);
-  }
-  if (!fetch(run, here.gradient.at, there.gradient, size_of(row->gradient) * n) ||
-      !fetch(run, here.parameter.at, there.parameter, parameter) ||
-      !work.make(run, &on_device, 1) || !run->done(run_step(&work), row->name))
-    return false;
-  gpu_expect_step(&work.optimizer, &on_host);
+  mpnum_optimizer_tensor tensor = tensor_of(row, there, 0, n);
+  const bool has_scales = tensor.moment1_scales != nullptr;
   const struct {
     const gpu_buffer *from;
-    const void *ours;
     size_t bytes;
-  } parts[] = {{&there.parameter, here.parameter.at, parameter},
-               {&there.moment1, here.moment1.at, moment},
-               {&there.moment2, here.moment2.at, moment}};
-  for (const auto &part : parts) {
-    if (!fetch(run, here.theirs.at, *part.from, part.bytes)) return false;
-    gpu_compare(match, part.ours, here.theirs.at, part.bytes);
+  } parts[] = {{&there.gradient, size_of(row->gradient) * n},
+               {&there.parameter, size_of(row->parameter) * n},
+               {&there.moment1, moment},
+               {&there.moment2, moment},
+               {&there.scales1, scales},
+               {&there.scales2, scales},
+               {&there.copy, 2 * n}};
+  const unsigned part_count = sizeof parts / sizeof *parts;
+  gpu_host_array<char> ours(part_count * 4 * n), theirs(4 * n);
+  if (!ours.at || !theirs.at) return refuse(&run->why, "out of memory");
+  char *const own = ours.at; /* part i is at 4 n i */
+  for (unsigned i = 0; i < part_count; ++i)
+    if (!fetch(run, own + 4 * n * i, parts[i].from, parts[i].bytes)) return false;
+  if (!work.make(run, &tensor, 1) || !run->done(run_step(&work), row->name)) return false;
+  tensor.gradient = own;
+  tensor.parameter = own + 4 * n;
+  tensor.moment1 = own + 8 * n;
+  tensor.moment2 = own + 12 * n;
+  if (has_scales) tensor.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(own + 16 * n);
+  if (has_scales) tensor.moment2_scales = reinterpret_cast<mpnum_e8m0 *>(own + 20 * n);
+  if (tensor.copy) tensor.copy = own + 24 * n;
+  gpu_expect_step(&work.optimizer, &tensor);
+  for (unsigned i = 1; i < part_count; ++i) {
+    if (!fetch(run, theirs.at, parts[i].from, parts[i].bytes)) return false;
+    gpu_compare(match, own + 4 * n * i, theirs.at, parts[i].bytes);
   }
   return true;
 }

@@ -34,7 +34,7 @@ def the_least_of_the_bounds_is_the_share():
     for cell, why in (("68/0/0/64/32", "issue"), ("34/34/0/64/32", "integers"), ("34/0/8.5/64/32", "special")):
         share, bound = tool.share(cell, 5, 8, 32)
         assert bound == why and math.isclose(share, 0.5), (cell, share, bound)
-    assert tool.share("1/0/0/4/32", 5, 8, 32) == (0.71, "flight")
+    assert tool.share("1/0/0/4/32", 5, 8, 32) == (tool.read_share(0.25), "flight")
 
 
 def rows_load_and_compute_in_turn():
@@ -48,7 +48,18 @@ def threads_are_those_with_registers():
     """128 leave 512 threads, 65 take 72 and leave 896."""
     assert math.isclose(tool.bounds("1/0/0/16/128", 4, 8, 32)["flight"], tool.read_share(512 * 16 / 32768))
     assert math.isclose(tool.bounds("1/0/0/16/65", 4, 8, 32)["flight"], tool.read_share(896 * 16 / 32768))
-    assert tool.read_share(0.25) == 0.71 and math.isclose(tool.read_share(5 / 16), 0.785) and tool.read_share(2) == 1
+
+
+def what_is_on_the_way_is_the_h100s():
+    """By its file of results: the clocks, lanes and bytes of a multiprocessor, too."""
+    text = tool.RESULTS.read_text()
+    rates = {int(kib): int(rate) for kib, rate in re.findall(r"^read, (\d+) KiB on the way, 16 bytes a thread: (\d+) ", text, re.M)}
+    assert math.isclose(tool.read_share(8 / 32), rates[8] / rates[32]) and tool.read_share(2) == 1
+    assert math.isclose(tool.read_share(10 / 32), (rates[8] + rates[12]) / 2 / rates[32])
+    count, megahertz = map(int, re.search(r"(\d+) multiprocessors, .*: (\d+) MHz at most", text).groups())
+    copied = int(re.search(r"^limits, copy +- +- +(\d+) ", text, re.M)[1])
+    _, issued, needed = tool.GPUS[tool.MEASURED_GPU]
+    assert issued == round(128 * count * megahertz * 1e6 / (copied * 1e9)) and needed == max(rates)
 
 
 def what_was_measured_has_its_prediction():
@@ -99,11 +110,13 @@ def bytes_are_in_flight_until_one_is_used():
 
 
 def pipes_are_told_by_their_opcodes():
-    sass = {"LOP3.LUT": 2, "FFMA": 3, "MUFU.RCP": 1, "IMAD.MOV.U32": 1, "F2FP.BF16.F32.PACK_AB": 1, "HADD2.F32": 1, "LDG.E.128": 1}
-    assert pipes.of_opcodes(sass, "sass") == [10, 3, 1]
+    sass = {"LOP3.LUT": 2, "FFMA": 3, "MUFU.RCP": 1, "IMAD.MOV.U32": 1, "F2FP.BF16.F32.PACK_AB": 1, "HADD2.F32": 1, "LDG.E.128": 1,
+            "I2FP.F32.S32": 1}
+    assert pipes.of_opcodes(sass, "sass") == [11, 4, 1]
     ptx = {"mov.b32": 5, "cvta.to.global.u64": 1, "ld.param.u64": 1, "cvt.u64.u32": 1, "fma.rn.f32": 2, "setp.lt.u32": 1, "add.s64": 1,
-           "add.f32": 1, "cvt.rn.bf16x2.f32": 1, "ex2.approx.ftz.f32": 1, "ld.global.v4.u32": 1, "min.u32": 1, "mad.lo.s32": 1}
-    assert pipes.of_opcodes(ptx, "ptx") == [10, 4, 1]
+           "add.f32": 1, "cvt.rn.bf16x2.f32": 1, "ex2.approx.ftz.f32": 1, "ld.global.v4.u32": 1, "min.u32": 1, "mad.lo.s32": 1,
+           "cvt.rn.f32.s32": 1, "cvt.rn.f32.f64": 1}
+    assert pipes.of_opcodes(ptx, "ptx") == [12, 5, 2]
 
 
 def the_page_has_what_is_printed():
@@ -116,7 +129,7 @@ def other_arguments_are_refused():
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
 
 
-sys.exit(tap.run(the_least_of_the_bounds_is_the_share, rows_load_and_compute_in_turn, threads_are_those_with_registers,
+sys.exit(tap.run(the_least_of_the_bounds_is_the_share, rows_load_and_compute_in_turn, threads_are_those_with_registers, what_is_on_the_way_is_the_h100s,
                  what_was_measured_has_its_prediction,
                  what_is_read_is_of_the_kernels_that_are_counted, rows_and_gradients_move_what_they_read_and_write,
                  bytes_are_in_flight_until_one_is_used, pipes_are_told_by_their_opcodes,

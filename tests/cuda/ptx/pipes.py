@@ -2,10 +2,11 @@
 """What a kernel asks of a multiprocessor: instructions by the pipe that takes them, and bytes that a thread has on the way from
 memory before it uses the first of them. For tools/gpu-shares.
 
-Pipes, by NVIDIA's tables of throughput (CUDA C++ programming guide, "Arithmetic instructions"): of 128 lanes that are issued a
-clock the integer pipe takes 64 (logic, shifts, comparisons, selects, smallest and largest, packing of narrow floats) and the
-special one 16 (reciprocals, exponentials, logarithms, bit counts, conversions of doubles and, where a GPU has them so, integers). Multiplications of integers and steps of floats go
-elsewhere, at the rate of issue."""
+Pipes, by NVIDIA's tables of throughput (CUDA C++ programming guide, "Arithmetic instructions") and what an H100 measured
+(bench/gpu/machine.cu): of 128 lanes that are issued a clock the integer pipe takes 64 (logic, shifts, comparisons, selects,
+smallest and largest, packing of narrow floats, floats of s32) and the special one 16 (reciprocals, exponentials, logarithms, bit
+counts, conversions of doubles and of floats to integers). Steps of floats go elsewhere, at the rate of issue; multiplications of
+integers, too, at half of it, which is not counted."""
 
 import re
 from collections import Counter
@@ -14,12 +15,12 @@ from ptx import hot
 
 INTEGER = {
     "sass": re.compile(r"(LOP3|PLOP3|SHF|SHL|SHR|IADD3?|VIADD\w*|VI?H?MNMX\w*|IMNMX|FMNMX3?|HMNMX2|ISETP|FSETP|HSETP2|SEL|FSEL|LEA|PRMT"
-                       r"|F2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b"),
+                       r"|F2FP|I2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b"),
     "ptx": re.compile(r"(add|sub)c?(\.cc)?\.[sub]\d|(and|or|xor|not|shl|shr|shf|lop3|prmt|bfe|bfi|bfind|setp|set|selp|slct|min|max|neg|abs)\b"
-                      r"|cvt\.r\w+(\.satfinite)?(\.relu)?\.(f16|bf16|e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0)")}
+                      r"|cvt\.r\w+(\.satfinite)?(\.relu)?\.(f16|bf16|e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0)|cvt\.r\w+\.f32\.[su]32")}
 SPECIAL = {
-    "sass": re.compile(r"(MUFU|F2F|F2I|I2F|I2FP|FLO|POPC|BREV)\b"),
-    "ptx": re.compile(r"(ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh|clz|popc|brev|div)\b|cvt\.r\w+(\.\w+)?\.(f64|[su]\d+)|cvt\.r\w+\.f32\.[fsu](64|32)|cvt\.f64\.")}
+    "sass": re.compile(r"(MUFU|F2F|F2I|I2F|FLO|POPC|BREV)\b"),
+    "ptx": re.compile(r"(ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh|clz|popc|brev|div)\b|cvt\.r\w+(\.\w+)?\.(f64|[su]\d+)\.|cvt\.r\w+\.f32\.(f32|[fsu]64)|cvt\.f64\.")}
 # PTX that moves a name, not a value.
 FREE = re.compile(r"(mov|cvta|ld\.param|bar\.warp|cvt\.[us]\d+\.[us]\d+)\b")
 REGISTER = re.compile(r"\bR(\d+)\b")

@@ -283,6 +283,11 @@ def spaces_and_vectors_work():
 
 def mistakes_are_errors():
     fails("is read before it is written", "add.u32 %r3, %r5, 1;")
+    # nvcc packs a register that nothing sets and overwrites that half; one that is set later is an error there, too.
+    packed = "mov.b16 %h1, 7; mov.b32 %r3, {%h1, %h2}; "
+    assert launch(packed + "st.global.u32 [%d1], %r3;") == [0x5a5a0007]
+    assert launch(packed + "bfi.b32 %r3, 9, %r3, 16, 16; st.global.u32 [%d1], %r3;") == [9 << 16 | 7]
+    fails("is read before it is written", packed + "mov.b16 %h2, 1;")
     fails("r5", "setp.eq.u32 %p1, %r0, 1; @%p1 mov.u32 %r5, 1; st.global.u32 [%d1], %r5;")
     fails("unknown instruction", "tensormap.replace %r3, %r3;")
     fails("unknown modifiers", "add.wild.s32 %r3, %r0, %r0;")
