@@ -15,7 +15,9 @@ typedef struct mpnum_u32x4 {
 /* The upper half of a product. Of one of 64 bits nvcc makes two instructions. */
 MPNUM_INLINE uint32_t mpnum_upper_product_(uint32_t a, uint32_t b) {
 #if MPNUM_ON_DEVICE_
-  return __umulhi(a, b);
+  uint32_t word = 0;
+  asm("mul.hi.u32 %0, %1, %2;" : "=r"(word) : "r"(a), "r"(b));
+  return word;
 #else
   return (uint32_t)((uint64_t)a * b >> 32);
 #endif

@@ -42,7 +42,9 @@ struct gate_ {
 /* Value and derivative of the activation of a number at what is bounded. */
 enum gate_kind_ { gate_silu_, gate_gelu_, gate_gelu_tanh_, gate_relu_, gate_squared_ };
 /* Blocks of a multiprocessor for which there are registers. */
-static constexpr unsigned gate_blocks_(int kind) { return kind == gate_gelu_ ? 3 : 4; }
+template <int kind> struct gate_blocks_ {
+  static constexpr unsigned count = kind == gate_gelu_ ? 3 : 4;
+};
 static __device__ __forceinline__ float gate_map_(mpnum_gate_kind_ kind, float x) {
   const mpnum_gate_map_ map = {kind, 0, 0, 0};
   return mpnum_gate_of_scalar_(&map, x);
@@ -719,7 +721,7 @@ static __device__ __forceinline__ void gate_run_back_(const gate_job_<To, Dy, Sr
 /* Blocks as mpnum_launch_tiles_ has them. What lies by turns has code of its own, so that
  * loads of a batch stand together in the other. */
 template <int kind, class To, class Src>
-static __global__ void __launch_bounds__(256, mpnum::gate_blocks_(kind))
+static __global__ void __launch_bounds__(256, mpnum::gate_blocks_<kind>::count)
     mpnum_activation_rows_kernel_(mpnum::gate_job_<To, Src, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
@@ -729,7 +731,7 @@ static __global__ void __launch_bounds__(256, mpnum::gate_blocks_(kind))
     mpnum::gate_run_<kind, false, 4>(job, place);
 }
 template <int kind, class To, class Dy, class Src>
-static __global__ void __launch_bounds__(256, mpnum::gate_blocks_(kind))
+static __global__ void __launch_bounds__(256, mpnum::gate_blocks_<kind>::count)
     mpnum_activation_backward_rows_kernel_(mpnum::gate_job_<To, Dy, Src> job) {
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);

@@ -337,9 +337,9 @@ static __global__ void __launch_bounds__(512, 1)
   mpnum::loss_row_(job, mpnum::row_place_in_(job.from), scratch);
 }
 
-/* Of 16 bits two blocks share a multiprocessor, from sm_80 on, which has room for them.
- */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/* Of 16 bits two blocks share a multiprocessor where that has room for them: not before
+ * sm_80, nor from sm_120 on. */
+#if MPNUM_DEVICE_ARCH_ && (MPNUM_DEVICE_ARCH_ < 800 || MPNUM_DEVICE_ARCH_ >= 1200)
 # define MPNUM_LOSS_BLOCKS_(Src) 1
 #else
 # define MPNUM_LOSS_BLOCKS_(Src) (sizeof(Src) == 2 ? 2 : 1)

@@ -97,7 +97,7 @@ inline number number_at(const type &of, const uint32_t *words, int k) {
 
 /* value * 2^shift toward zero; left shifts stay small. */
 inline int64_t cut(int64_t value, int shift) {
-  if (shift >= 0) return value << shift;
+  if (shift >= 0) return value * (int64_t{1} << shift);
   return shift < -62 ? 0 : value < 0 ? -(-value >> -shift) : value >> -shift;
 }
 inline int top_of(uint64_t value) {

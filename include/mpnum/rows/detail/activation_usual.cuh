@@ -12,22 +12,30 @@ MPNUM_C_BEGIN_
 namespace mpnum {
 
 #if MPNUM_ASKS_FMA_ /* hosts that compile kernels for a device alone */
-static inline float usual_silu_(float x) { return mpnum_silu_scalar_(x); }
-template <bool> static inline float usual_gelu_tanh_(float x) {
+static __device__ __forceinline__ float usual_silu_(float x) {
+  return mpnum_silu_scalar_(x);
+}
+template <bool> static __device__ __forceinline__ float usual_gelu_tanh_(float x) {
   return mpnum_gelu_tanh_scalar_(x);
 }
-static inline float usual_near_silu_(float x) { return mpnum_silu_scalar_(x); }
-static inline float usual_near_gelu_tanh_(float x) { return mpnum_gelu_tanh_scalar_(x); }
-static inline float usual_silu_slope_(float x) {
+static __device__ __forceinline__ float usual_near_silu_(float x) {
+  return mpnum_silu_scalar_(x);
+}
+static __device__ __forceinline__ float usual_near_gelu_tanh_(float x) {
+  return mpnum_gelu_tanh_scalar_(x);
+}
+static __device__ __forceinline__ float usual_silu_slope_(float x) {
   return mpnum_silu_derivative_scalar_(x);
 }
-template <bool> static inline float usual_gelu_tanh_slope_(float x) {
+template <bool> static __device__ __forceinline__ float usual_gelu_tanh_slope_(float x) {
   return mpnum_gelu_tanh_derivative_scalar_(x);
 }
 struct usual_bounds_ {
   float low, high;
 };
-static inline usual_bounds_ usual_gelu_tanh_bounds_(float) { return usual_bounds_(); }
+static __device__ __forceinline__ usual_bounds_ usual_gelu_tanh_bounds_(float) {
+  return usual_bounds_();
+}
 #else
 /* As mpnumv_gated of mpnumv_logistic_by, where 2^n is normal. */
 static __device__ __forceinline__ float usual_gated_(float x, float r,

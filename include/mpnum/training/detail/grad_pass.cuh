@@ -20,6 +20,13 @@ enum {
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };
 
+/* As many as that; on sm_75, which would spill, one fewer. */
+#if MPNUM_DEVICE_ARCH_ && MPNUM_DEVICE_ARCH_ < 800
+# define MPNUM_LIST_RESIDENT_ 2
+#else
+# define MPNUM_LIST_RESIDENT_ 3
+#endif
+
 /* How many of a list's tiles the host has carried by the end: it does at 2^16 terms, and
  * leaves one. */
 MPNUM_MATH_ uint64_t mpnum_grad_carried_tiles_(uint64_t tiles) {
