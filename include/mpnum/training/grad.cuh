@@ -31,7 +31,7 @@ MPNUM_C_BEGIN_
 
 /* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
 template <class Findings>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LIST_RESIDENT_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCKS_)
     mpnum_grad_pass_kernel_(Findings *findings, mpnum_grad_list list,
                             const mpnum_grad_scaler *scaler,
                             mpnum_grad_workspace *workspace) {
@@ -74,7 +74,7 @@ static __device__ __forceinline__ float mpnum_grad_clip_factor_(
 }
 /* All blocks read the handle; the last one, when they have, writes it. */
 template <class Optimizer>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LIST_RESIDENT_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCKS_)
     mpnum_grad_clip_kernel_(Optimizer *optimizer, const mpnum_grad_scaler *scaler,
                             const mpnum_grad_findings *findings, mpnum_grad_list list,
                             float max_norm, mpnum_grad_workspace *workspace) {

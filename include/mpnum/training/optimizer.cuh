@@ -51,7 +51,7 @@ mpnum_optimizer_begin_kernel_(Progress *progress, mpnum_optimizer optimizer,
 }
 /* Grids of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
 template <class Progress>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LIST_RESIDENT_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_optimizer_kernel_(mpnum_optimizer_list list, const Progress *progress) {
   __shared__ mpnum_optimizer_shared_ shared;
   if (progress->is_applied) mpnum_optimizer_tiles_(list, *progress, &shared);

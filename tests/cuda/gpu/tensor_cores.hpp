@@ -95,8 +95,9 @@ inline number number_at(const type &of, const uint32_t *words, int k) {
 
 /* --- sums --- */
 
-/* value * 2^shift toward zero; left shifts stay small. */
+/* value * 2^shift toward zero; left shifts of what is not 0 stay small. */
 inline int64_t cut(int64_t value, int shift) {
+  if (value == 0) return 0;
   if (shift >= 0) return value * (int64_t{1} << shift);
   return shift < -62 ? 0 : value < 0 ? -(-value >> -shift) : value >> -shift;
 }

@@ -15,17 +15,10 @@ enum {
   /* Blocks that a multiprocessor holds, with 80 registers a thread, which has so many
    * elements on their way at a time: 48 KiB of floats. */
   MPNUM_GRAD_BLOCKS_ = 3,
-  MPNUM_GRAD_MANY_ = 16,
+  MPNUM_GRAD_MANY_ = MPNUM_DEVICE_ARCH_ && MPNUM_DEVICE_ARCH_ < 800 ? 8 : 16,
   MPNUM_GRAD_BINS_ = 257, /* of a histogram, the zeros last */
   MPNUM_GRAD_SUMS_ = 52   /* words of a workspace that are sums */
 };
-
-/* As many as that; on sm_75, which would spill, one fewer. */
-#if MPNUM_DEVICE_ARCH_ && MPNUM_DEVICE_ARCH_ < 800
-# define MPNUM_LIST_RESIDENT_ 2
-#else
-# define MPNUM_LIST_RESIDENT_ 3
-#endif
 
 /* How many of a list's tiles the host has carried by the end: it does at 2^16 terms, and
  * leaves one. */

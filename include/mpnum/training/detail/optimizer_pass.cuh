@@ -570,7 +570,11 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
     tensor = mpnum_grad_tensor_at_(list, tile, tensor);
+#if MPNUM_DEVICE_ARCH_ && MPNUM_DEVICE_ARCH_ < 800 /* which would spill */
+    const mpnum_optimizer_tensor &t = list.tensors[tensor];
+#else
     const mpnum_optimizer_tensor t = list.tensors[tensor]; /* all of it at once */
+#endif
     const uint64_t begin = (tile - list.tiles_before[tensor]) * MPNUM_OPTIMIZER_TILE_;
     const uint64_t first = begin + 4 * threadIdx.x;
     const uint64_t left = first < t.n ? t.n - first : 0;
