@@ -152,10 +152,10 @@ struct blocks_ {
   static constexpr int resident = is_stochastic_ ? 3 : +dense_<Code_>::resident;
   /* Of kernels by tiles, which read those above 64 x 64 twice, and would spill random
    * words and scales of ue5m3. */
-  static constexpr int resident_tiles =
-      is_stochastic_ && MPNUM_DEVICE_ARCH_ >= 1200 ? 1
-      : edge_ > 64 || is_wide || is_stochastic_    ? 2
-                                                   : resident;
+  static constexpr int resident_tiles = is_stochastic_ && MPNUM_DEVICE_ARCH_ >= 1200 ? 1
+                                        : edge_ > 64 || is_wide || is_stochastic_
+                                            ? 2
+                                            : resident;
   static constexpr unsigned scale_bytes = family_ == AMAX_FAMILY_ ? 4 : 1;
 };
 
