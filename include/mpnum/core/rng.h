@@ -12,12 +12,11 @@ typedef struct mpnum_u32x4 {
   uint32_t x, y, z, w;
 } mpnum_u32x4;
 
-/* The upper half of a product. Of one of 64 bits nvcc makes two instructions. */
+/* The upper half of a product. Of one of 64 bits nvcc makes two instructions, and of asm
+ * kernels that spill. */
 MPNUM_INLINE uint32_t mpnum_upper_product_(uint32_t a, uint32_t b) {
-#if MPNUM_ON_DEVICE_
-  uint32_t word = 0;
-  asm("mul.hi.u32 %0, %1, %2;" : "=r"(word) : "r"(a), "r"(b));
-  return word;
+#if MPNUM_ON_DEVICE_ && !defined(__clang__)
+  return __umulhi(a, b);
 #else
   return (uint32_t)((uint64_t)a * b >> 32);
 #endif

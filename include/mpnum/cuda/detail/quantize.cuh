@@ -149,7 +149,8 @@ struct blocks_ {
   static constexpr unsigned edge = edge_;
   static constexpr bool is_square = is_square_, is_stochastic = is_stochastic_;
   static constexpr unsigned bits = dense_<Code_>::bits;
-  static constexpr int resident = is_stochastic_ ? 3 : +dense_<Code_>::resident;
+  static constexpr int resident =
+      is_stochastic_ ? (MPNUM_DEVICE_ARCH_ >= 1200 ? 2 : 3) : +dense_<Code_>::resident;
   /* Of kernels by tiles, which read those above 64 x 64 twice, and would spill random
    * words and scales of ue5m3. */
   static constexpr int resident_tiles = is_stochastic_ && MPNUM_DEVICE_ARCH_ >= 1200 ? 1
