@@ -22,13 +22,13 @@
  * of the transposed matrix where that is made. Swizzled: those of the operand as it is
  * multiplied, as on hosts (mpnum_blockscale_scale_bytes); padding is written as zeros.
  *
- * src, f32, f16 or bf16: row r begins at element r * stride. rows and columns may be any
- * number: a block at an end is short. Nothing past the columns is written.
- * Inf and NaN: as MPNUM_BLOCKSCALE_PROPAGATE.
- * Bits: mpnum_quantize_blocks.
- * Errors: cudaErrorInvalidValue, nothing is launched: what blockscale.h refuses with a
- *   status, arrays that overlap, no or unknown bits in `what`, scales that are floats at
- *   an odd address. rows or columns 0: cudaSuccess, nothing is launched. */
+ * src, an mpnum::matrix of f32, f16 or bf16, or what is computed of some
+ * (quantize_computed.cuh): row r begins at element r * stride. rows and columns may be
+ * any number: a block at an end is short. Nothing past the columns is written. Inf and
+ * NaN: as MPNUM_BLOCKSCALE_PROPAGATE. Bits: mpnum_quantize_blocks. Errors:
+ * cudaErrorInvalidValue, nothing is launched: what blockscale.h refuses with a status,
+ * arrays that overlap, no or unknown bits in `what`, scales that are floats at an odd
+ * address. rows or columns 0: cudaSuccess, nothing is launched. */
 #ifndef MPNUM_BLOCKS_QUANTIZE_BLOCKS_CUH
 #define MPNUM_BLOCKS_QUANTIZE_BLOCKS_CUH
 
@@ -45,24 +45,58 @@ MPNUM_C_BEGIN_
  4 /* codes by column as rows of the transposed matrix \
     */
 
+/* Where elements come from: a matrix in memory, or what is computed of some
+ * (quantize_computed.cuh). All that is read is loaded before the first value of it. */
+template <class Source> struct mpnum_origin_;
+template <class T> struct mpnum_origin_<const T *> {
+  static constexpr int resident = 8; /* blocks of a multiprocessor, at most */
+  template <unsigned N> using loads = mpnum_lanes<T, N>;
+  static __device__ __forceinline__ const T *ahead(const T *at, size_t elements) {
+    return at + elements;
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ loads<N>
+  load(const T *at, const mpnum_quantize_job_ &job, size_t row, size_t column,
+       bool is_whole) {
+    return mpnum_load_of_matrix_<N>(at, job, row, column, is_whole);
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ const loads<N> &
+  value(const T *, const loads<N> &loaded, size_t) {
+    return loaded;
+  }
+};
+
+template <class Source, int blocks> struct mpnum_resident_ {
+  static constexpr int most = mpnum_origin_<Source>::resident;
+  static constexpr int count = blocks < most ? blocks : most;
+};
+
 /* Quantises `count` vectors of a thread, which are job.step elements from each other, the
  * first one at (row, column). */
-template <class Blocks, class T, unsigned count, bool is_whole>
+template <class Blocks, class T, unsigned count, bool is_whole, class Source>
 static __device__ __forceinline__ void
-mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job, size_t row,
+mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_t row,
                         size_t vector, unsigned first) {
   enum { n = 16 / sizeof(T) };
   typedef mpnum_shared_blocks_<Blocks::edge / n, count> shared;
-  const T *const at = src + row * job.stride + vector * n + first * job.step;
+  typedef mpnum_origin_<Source> origin;
+  const Source &at = origin::ahead(src, row * job.stride + vector * n + first * job.step);
   uint8_t *const codes = job.rows.codes + row * job.rows.pitch +
                          vector * (n * Blocks::bits / 8) + first * job.rows.step;
   mpnum_row_scales_<Blocks, n, count> scales;
+  typename origin::template loads<n> read[count];
   mpnum_lanes<T, n> in[count];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
     const mpnum_tile_place_ own(job, row, vector, first + v);
-    in[v] = mpnum_load_of_matrix_<n>(at + v * job.step, job, own.row, own.vector * n,
-                                     is_whole);
+    read[v] = origin::template load<n>(origin::ahead(at, v * job.step), job, own.row,
+                                       own.vector * n, is_whole);
+  }
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < count; ++v) {
+    const mpnum_tile_place_ own(job, row, vector, first + v);
+    in[v] = origin::template value<n>(at, read[v], own.vector * n);
   }
   scales.find(mpnum_quantize_rule_<Blocks>(job), in);
   MPNUM_UNROLL_
@@ -86,9 +120,10 @@ mpnum_quantize_vectors_(const T *src, const mpnum_quantize_job_ &job, size_t row
   }
 }
 /* Rows alone: blocks of 256 threads, 4 vectors each. */
-template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident)
-    mpnum_quantize_rows_kernel_(const T *src, mpnum_quantize_job_ job) {
+template <class Blocks, class T, class Source = const T *>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum_resident_<Source, Blocks::resident>::count)
+    mpnum_quantize_rows_kernel_(Source src, mpnum_quantize_job_ job) {
   enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
   const mpnum_tile_place_ own(job);
   if (mpnum_is_whole_tile_(job)) {
@@ -114,19 +149,25 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   size_t row, column; /* of the matrix, of the first element */
   unsigned y, x;      /* and of the tile */
 
-  __device__ __forceinline__ void load(const T *src, const mpnum_quantize_job_ &job,
+  template <class Source>
+  __device__ __forceinline__ void load(const Source &src, const mpnum_quantize_job_ &job,
                                        size_t first_row, size_t first_column,
                                        unsigned part) {
+    typedef mpnum_origin_<Source> origin;
+    typename origin::template loads<n> read[4];
     const unsigned thread = threadIdx.x;
     x = thread % tile::lanes * n;
     y = thread / tile::lanes * 4 + part * tile::part;
     row = first_row + y;
     column = first_column + x;
-    const T *const at = src + row * job.stride + column;
+    const Source &at = origin::ahead(src, row * job.stride + column);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
-      in[v] =
-          mpnum_load_of_matrix_<n>(at + v * job.stride, job, row + v, column, is_whole);
+      read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job, row + v,
+                                         column, is_whole);
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      in[v] = origin::template value<n>(at, read[v], column);
   }
   /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
    * are not in one row of threads have the same columns, and the same blocks of them. */
@@ -286,9 +327,9 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
 };
 
 /* A tile. amax, in shared memory, becomes the factors of blocks by column. */
-template <class Blocks, class T, bool is_whole>
+template <class Blocks, class T, bool is_whole, class Source>
 static __device__ __forceinline__ void
-mpnum_quantize_tile_(const T *src, const mpnum_quantize_job_ &job, size_t first_row,
+mpnum_quantize_tile_(const Source &src, const mpnum_quantize_job_ &job, size_t first_row,
                      size_t first_column, uint32_t *amax, uint8_t *turned) {
   typedef mpnum_tile_rows_<Blocks, T, is_whole> own;
   typedef typename own::tile tile;
@@ -324,9 +365,11 @@ mpnum_quantize_tile_(const T *src, const mpnum_quantize_job_ &job, size_t first_
 }
 
 /* Columns, squares, or rows and columns: a tile for each block of 256 threads. */
-template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, Blocks::resident_tiles)
-    mpnum_quantize_tile_kernel_(const T *src, mpnum_quantize_job_ job) {
+template <class Blocks, class T, class Source = const T *>
+static __global__ void
+__launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                  mpnum_resident_<Source, Blocks::resident_tiles>::count)
+    mpnum_quantize_tile_kernel_(Source src, mpnum_quantize_job_ job) {
   typedef mpnum_tile_rows_<Blocks, T, true> own;
   typedef typename own::tile tile;
   __shared__ uint32_t amax[own::down * own::across];
@@ -460,31 +503,46 @@ mpnum_finite_amax_of_(const mpnum_vector_ (&in)[count]) {
 }
 /* The largest finite magnitude of a matrix, into *amax; then S of it. Four vectors of a
  * thread are loaded before the first one is used, where src is aligned. */
-template <class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
-    mpnum_finite_amax_kernel_(float *amax, const T *src, mpnum_quantize_job_ job) {
+template <class T, class Source = const T *>
+static __global__ void
+__launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                  mpnum_resident_<Source, MPNUM_LAUNCH_BLOCKS_>::count)
+    mpnum_finite_amax_kernel_(float *amax, Source src, mpnum_quantize_job_ job) {
   enum { n = 16 / sizeof(T), count = MPNUM_LAUNCH_VECTORS_ };
+  typedef mpnum_origin_<Source> origin;
+  typedef typename origin::template loads<n> loads;
   const size_t tile = MPNUM_LAUNCH_THREADS_ * n * static_cast<size_t>(count);
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   uint32_t largest = 0;
   for (size_t row = mpnum_tile_down_(); row < job.height; row += gridDim.y * gridDim.z)
     for (size_t i = blockIdx.x * tile; i < job.width; i += gridDim.x * tile) {
-      const T *const at = src + row * job.stride + i;
+      const Source &at = origin::ahead(src, row * job.stride + i);
       const size_t left = job.width - i;
       uint32_t found = 0;
       mpnum_vector_ in[count];
+      loads read[count];
       if (job.whole_across != 0 && left >= tile) {
         MPNUM_UNROLL_
-        for (unsigned v = 0; v < count; ++v)
-          in[v] = reinterpret_cast<const mpnum_vector_ *>(
-              at)[v * MPNUM_LAUNCH_THREADS_ + threadIdx.x];
+        for (unsigned v = 0; v < count; ++v) {
+          const size_t first = (v * MPNUM_LAUNCH_THREADS_ + threadIdx.x) * n;
+          read[v] = origin::template load<n>(origin::ahead(at, first), job, row,
+                                             i + first, true);
+        }
+        MPNUM_UNROLL_
+        for (unsigned v = 0; v < count; ++v) {
+          const size_t first = (v * MPNUM_LAUNCH_THREADS_ + threadIdx.x) * n;
+          in[v] = mpnum::copied_<mpnum_vector_>(
+              origin::template value<n>(at, read[v], i + first));
+        }
         found = mpnum_finite_amax_of_<T>(in);
       } else {
         MPNUM_NO_UNROLL_
         for (size_t first = threadIdx.x * n; first < left && first < tile;
              first += MPNUM_LAUNCH_THREADS_ * n) {
-          const mpnum_vector_ one[1] = {
-              mpnum::copied_<mpnum_vector_>(mpnum_load<n>(at + first, left - first))};
+          const loads some = origin::template load<n>(origin::ahead(at, first), job, row,
+                                                      i + first, false);
+          const mpnum_vector_ one[1] = {mpnum::copied_<mpnum_vector_>(
+              origin::template value<n>(at, some, i + first))};
           const uint32_t word = mpnum_finite_amax_of_<T>(one);
           found = word > found ? word : found;
         }
@@ -500,14 +558,13 @@ template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
 
 #if !MPNUM_HAS_NVRTC_
 
-/* Makes a side of a job: codes by row, or by column, of a matrix in global memory. False
- * if it is none. format: of blocks along rows. bytes: those of codes and of scales. */
+/* Makes a side of a job: codes by row, or by column. False if it is none. format: of
+ * blocks along rows. bytes: those of codes and of scales. */
 static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t bytes[2],
                                            const mpnum_blockscale_format &format,
                                            const mpnum_blockscaled *codes, int what,
-                                           const void *matrix, mpnum_type type,
-                                           size_t rows, size_t columns, size_t stride) {
-  if (!codes || stride < columns) return false;
+                                           size_t rows, size_t columns) {
+  if (!codes) return false;
   const bool is_by_column = (what & MPNUM_QUANTIZE_COLUMNS) != 0;
   const bool is_transposed = (what & MPNUM_QUANTIZE_TRANSPOSED) != 0;
   const bool is_turned = is_transposed || (is_by_column && codes->is_swizzled &&
@@ -516,20 +573,11 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
       is_by_column && !is_transposed ? mpnum_blockscale_transposed(format) : format;
   const size_t high = is_transposed ? columns : rows;
   const size_t wide = is_transposed ? rows : columns;
-  const size_t scale_bytes =
-      mpnum_blockscale_scale_bytes(&lying, high, wide, codes->is_swizzled);
   mpnum_blockscaled checked = *codes; /* what a host refuses */
   checked.scale = 1;
-  if (mpnum_block_check_(&lying, &checked, matrix, type, high, wide, wide) != MPNUM_OK)
-    return false;
-  const size_t code_bytes = mpnum_extent_(high, wide, codes->stride, format.element_bits);
-  const size_t extent = mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type));
-  if (!extent || mpnum_overlap_(codes->codes, code_bytes, matrix, extent) ||
-      mpnum_overlap_(codes->scale_inv, scale_bytes, matrix, extent) ||
-      mpnum_overlap_(codes->scale_inv, scale_bytes, codes->codes, code_bytes))
-    return false;
-  if (format.scale_type == MPNUM_TYPE_F32 &&
-      reinterpret_cast<size_t>(codes->scale_inv) % 4 != 0)
+  if (mpnum_blockscaled_check_(&lying, &checked, high, wide, bytes) != MPNUM_OK ||
+      (format.scale_type == MPNUM_TYPE_F32 &&
+       reinterpret_cast<size_t>(codes->scale_inv) % 4 != 0))
     return false;
   side->codes = static_cast<uint8_t *>(codes->codes);
   side->scale_inv = static_cast<uint8_t *>(codes->scale_inv);
@@ -543,11 +591,52 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
   mpnum_swizzled_size_(&lying, swizzled, high, wide);
   side->down = swizzled[0];
   side->cleared =
-      codes->is_swizzled && swizzled[0] * swizzled[1] != scale_bytes ? scale_bytes : 0;
-  bytes[0] = code_bytes;
-  bytes[1] = scale_bytes;
+      codes->is_swizzled && swizzled[0] * swizzled[1] != bytes[1] ? bytes[1] : 0;
   return true;
 }
+/* Whether neither codes nor scales of a side are in some memory. */
+static inline bool mpnum_side_avoids_(const mpnum_quantize_side_ &side,
+                                      const size_t bytes[2], const void *data,
+                                      size_t extent) {
+  return !mpnum_overlap_(side.codes, bytes[0], data, extent) &&
+         !mpnum_overlap_(side.scale_inv, bytes[1], data, extent);
+}
+namespace mpnum {
+/* A matrix in memory as launches take what they quantise, or make. */
+template <class T> struct in_memory_ {
+  typedef T element;
+  typedef const T *source; /* of kernels */
+  T *data;
+  size_t rows, columns, stride;
+  bool is_valid() const { return mpnum_has_floats_(type_of<T>::value); }
+  size_t extent() const {
+    return data && stride >= columns
+               ? mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type_of<T>::value))
+               : 0;
+  }
+  bool is_readable() const { return extent() != 0; }
+  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+    return mpnum_side_avoids_(side, bytes, data, extent());
+  }
+  bool is_aligned() const {
+    return mpnum_launch_aligned_(data, rows == 1 ? 0 : stride * sizeof(T), 16);
+  }
+  /* As few rows of the same elements. */
+  in_memory_ flat() const {
+    const in_memory_ one = {data, 1, rows * columns, rows * columns};
+    return stride == columns ? one : *this;
+  }
+  source on_device() const { return data; }
+};
+template <class T> static inline in_memory_<T> quantizable_(const matrix<T> &x) {
+  const in_memory_<T> made = {x.data, x.rows, x.columns, x.stride};
+  return made;
+}
+template <class T> static inline in_memory_<T> quantizable_(const matrix<const T> &x) {
+  const in_memory_<T> made = {const_cast<T *>(x.data), x.rows, x.columns, x.stride};
+  return made;
+}
+} // namespace mpnum
 static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
                                               cudaStream_t stream) {
   if (side.cleared == 0) return cudaSuccess;
@@ -584,12 +673,14 @@ static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
 
 /* Squares have no kernel for rows alone. */
 template <class Blocks, class T, bool is_square> struct mpnum_launch_row_blocks_ {
-  static cudaError_t launch(const T *, mpnum_quantize_job_, bool, cudaStream_t) {
+  template <class Source>
+  static cudaError_t launch(Source, mpnum_quantize_job_, bool, cudaStream_t) {
     return cudaErrorInvalidValue;
   }
 };
 template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, false> {
-  static cudaError_t launch(const T *src, mpnum_quantize_job_ job, bool is_aligned,
+  template <class Source>
+  static cudaError_t launch(Source src, mpnum_quantize_job_ job, bool is_aligned,
                             cudaStream_t stream) {
     const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
     dim3 grid(1);
@@ -600,19 +691,20 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
       return cudaErrorInvalidValue;
     const cudaError_t error = mpnum_clear_scales_(job.rows, stream);
     if (error != cudaSuccess) return error;
-    return mpnum_launch_grid_(mpnum_quantize_rows_kernel_<Blocks, T>, grid,
+    return mpnum_launch_grid_(mpnum_quantize_rows_kernel_<Blocks, T, Source>, grid,
                               MPNUM_LAUNCH_THREADS_, stream, src, job);
   }
 };
 
-template <class Blocks, class T>
+template <class Blocks, class Matrix>
 static inline cudaError_t mpnum_launch_quantize_blocks_(
     const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
-    const mpnum_blockscaled *by_column, const T *src, const float *scale, size_t rows,
-    size_t columns, size_t stride, int what, uint64_t seed, uint64_t offset,
-    cudaStream_t stream) {
+    const mpnum_blockscaled *by_column, const Matrix &src, const float *scale, int what,
+    uint64_t seed, uint64_t offset, cudaStream_t stream) {
+  typedef typename Matrix::element T;
+  typedef typename Matrix::source source;
   typedef mpnum_geometry_<T, Blocks::edge> tile;
-  const mpnum_type type = mpnum::type_of<T>::value;
+  const size_t rows = src.rows, columns = src.columns;
   const size_t limit = 0x7fffffff;
   const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
   const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
@@ -621,19 +713,22 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   if (what & ~(MPNUM_QUANTIZE_ROWS | turned) ||
       !(what & (MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS)) ||
       (what & turned) == MPNUM_QUANTIZE_TRANSPOSED ||
-      (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
+      (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale) || !src.is_valid())
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  bool is_aligned = mpnum_launch_aligned_(src, stride * sizeof(T), 16);
+  if (!src.is_readable()) return cudaErrorInvalidValue;
+  bool is_aligned = src.is_aligned();
   if (what & MPNUM_QUANTIZE_ROWS) {
     if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
-                                 src, type, rows, columns, stride))
+                                 rows, columns) ||
+        !src.avoids(job.rows, bytes))
       return cudaErrorInvalidValue;
     is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_COLUMNS) {
     if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
-                                 src, type, rows, columns, stride))
+                                 rows, columns) ||
+        !src.avoids(job.columns, others))
       return cudaErrorInvalidValue;
     if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
       is_aligned &= mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
@@ -648,7 +743,7 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   }
   job.height = rows;
   job.width = columns;
-  job.stride = stride;
+  job.stride = src.stride;
   job.rule = mpnum::block_rule_(format, 1.0f);
   job.scale = scale;
   job.seed = seed;
@@ -656,7 +751,7 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   job.what = what;
   if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
     return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(
-        src, job, is_aligned, stream);
+        src.on_device(), job, is_aligned, stream);
   const size_t across = (columns - 1) / tile::columns + 1;
   const size_t down = (rows - 1) / tile::rows + 1;
   if (across > limit / down) return cudaErrorInvalidValue;
@@ -665,16 +760,14 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   cudaError_t error = mpnum_clear_scales_(job.rows, stream);
   if (error == cudaSuccess) error = mpnum_clear_scales_(job.columns, stream);
   if (error != cudaSuccess) return error;
-  return mpnum_launch_grid_(mpnum_quantize_tile_kernel_<Blocks, T>,
+  return mpnum_launch_grid_(mpnum_quantize_tile_kernel_<Blocks, T, source>,
                             mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
-                            src, job);
+                            src.on_device(), job);
 }
 template <class Blocks, class T>
-static inline cudaError_t
-mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
-                                const mpnum_blockscaled *codes, const float *scale,
-                                size_t rows, size_t columns, size_t stride, int what,
-                                cudaStream_t stream) {
+static inline cudaError_t mpnum_launch_dequantize_blocks_(
+    const mpnum_blockscale_format &format, const mpnum::matrix<T> &dst,
+    const mpnum_blockscaled *codes, const float *scale, int what, cudaStream_t stream) {
   const size_t n = 16 / sizeof(T);
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   mpnum_quantize_side_ *const side =
@@ -683,40 +776,41 @@ mpnum_launch_dequantize_blocks_(const mpnum_blockscale_format &format, T *dst,
       (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale))
     return cudaErrorInvalidValue;
   size_t bytes[2];
-  if (rows == 0 || columns == 0) return cudaSuccess;
-  if (!mpnum_quantize_side_of_(side, bytes, format, codes, what, dst,
-                               mpnum::type_of<T>::value, rows, columns, stride))
+  if (dst.rows == 0 || dst.columns == 0) return cudaSuccess;
+  const mpnum::in_memory_<T> to = quantizable_(dst);
+  if (!to.is_valid() || !to.is_readable() ||
+      !mpnum_quantize_side_of_(side, bytes, format, codes, what, dst.rows, dst.columns) ||
+      !to.avoids(*side, bytes))
     return cudaErrorInvalidValue;
-  job.height = rows;
-  job.width = columns;
-  job.stride = stride;
+  job.height = dst.rows;
+  job.width = dst.columns;
+  job.stride = dst.stride;
   job.scale = scale;
   job.what = what;
   typedef mpnum_codes_back_<Blocks, T> back;
   const bool is_aligned =
-      mpnum_launch_aligned_(dst, stride * sizeof(T), 16) &&
+      to.is_aligned() &&
       mpnum_launch_aligned_(side->codes, side->pitch, alignof(typename back::unit));
   dim3 grid(1);
   if (!mpnum_quantize_tiles_(&grid, &job, side, n, back::bytes, back::least_shift,
                              is_aligned, back::log2_vectors))
     return cudaErrorInvalidValue;
   return mpnum_launch_grid_(mpnum_dequantize_blocks_kernel_<Blocks, T>, grid,
-                            MPNUM_LAUNCH_THREADS_, stream, dst, job);
+                            MPNUM_LAUNCH_THREADS_, stream, dst.data, job);
 }
 
 /* MX: Code is mpnum_e4m3, e5m2, e3m2, e2m3 or e2m1, dense as mpnum_blockscale_mx has it;
  * rule is FLOOR, CEIL, EVEN or RCEIL. */
-template <class Code, class T>
+template <class Code, class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_mx(const mpnum_blockscaled *by_row,
-                         const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                         const mpnum_blockscaled *by_column, const Matrix &src,
                          mpnum_blockscale_rule rule, int what, cudaStream_t stream) {
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, rule);
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
   return mpnum_launch_quantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, by_row, by_column, src.data, 0, src.rows, src.columns, src.stride, what, 0,
-      0, stream);
+      format, by_row, by_column, quantizable_(src), 0, what, 0, 0, stream);
 }
 /* Back: codes with scales by row, MPNUM_QUANTIZE_ROWS, or by column, _COLUMNS, of a
  * matrix that is not transposed; one that is has codes by row. T: f32, f16 or bf16. Bits:
@@ -728,39 +822,35 @@ mpnum_launch_dequantize_mx(mpnum::matrix<T> dst, const mpnum_blockscaled *src, i
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(mpnum::type_of<Code>::value, MPNUM_BLOCKSCALE_RCEIL);
   return mpnum_launch_dequantize_blocks_<mpnum::blocks_<Code, mpnum::MX_FAMILY_, 32>>(
-      format, dst.data, src, 0, dst.rows, dst.columns, dst.stride, what, stream);
+      format, dst, src, 0, what, stream);
 }
 
-template <class T>
-static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const T *src,
-                                                    size_t rows, size_t columns,
-                                                    size_t stride, cudaStream_t stream) {
-  const mpnum_type type = mpnum::type_of<T>::value;
+template <class Matrix>
+static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const Matrix &src,
+                                                    cudaStream_t stream) {
+  typedef typename Matrix::element T;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   const size_t tile = MPNUM_LAUNCH_THREADS_ * MPNUM_LAUNCH_VECTORS_ * (16 / sizeof(T));
-  const bool is_empty = rows == 0 || columns == 0;
+  const bool is_empty = src.rows == 0 || src.columns == 0;
   cudaError_t error;
-  if (!scale ||
-      (!is_empty && (!src || stride < columns ||
-                     !mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type)))))
+  if (!scale || !src.is_valid() || (!is_empty && !src.is_readable()))
     return cudaErrorInvalidValue;
   error = cudaMemsetAsync(scale, 0, sizeof *scale, stream);
   if (error == cudaSuccess && !is_empty) {
-    const bool is_one_row = stride == columns;
-    job.height = is_one_row ? 1 : rows;
-    job.width = is_one_row ? rows * columns : columns;
-    job.stride = stride;
-    /* Vectors of tiles are aligned. */
-    job.whole_across = static_cast<unsigned>(
-        mpnum_launch_aligned_(src, job.height == 1 ? 0 : stride * sizeof(T), 16));
+    const Matrix flat = src.flat();
+    job.height = flat.rows;
+    job.width = flat.columns;
+    job.stride = flat.stride;
+    job.whole_across = flat.is_aligned(); /* vectors of tiles are */
     const size_t tiles = (job.width - 1) / tile + 1;
     size_t limit = 0;
     error = mpnum_launch_blocks_(&limit, tiles * job.height, 0);
     if (error != cudaSuccess) return error;
     const size_t wide = tiles < limit ? tiles : limit;
-    error = mpnum_launch_grid_(mpnum_finite_amax_kernel_<T>,
-                               mpnum_tile_grid_(wide, limit / wide),
-                               MPNUM_LAUNCH_THREADS_, stream, scale, src, job);
+    error =
+        mpnum_launch_grid_(mpnum_finite_amax_kernel_<T, typename Matrix::source>,
+                           mpnum_tile_grid_(wide, limit / wide), MPNUM_LAUNCH_THREADS_,
+                           stream, scale, flat.on_device(), job);
   }
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_nvfp4_scale_kernel_<float>, 1, 1, stream, scale);
@@ -768,11 +858,10 @@ static inline cudaError_t mpnum_launch_nvfp4_scale_(float *scale, const T *src,
 /* NVFP4's S, into *scale: that of the largest finite magnitude of a matrix, which is read
  * for it. Bits: mpnum_nvfp4_scale of mpnum_finite_amax_rows. Without rows or columns:
  * 1. */
-template <class T>
+template <class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_nvfp4_scale(float *scale, mpnum::matrix<T> src, cudaStream_t stream) {
-  return mpnum_launch_nvfp4_scale_(scale, static_cast<const T *>(src.data), src.rows,
-                                   src.columns, src.stride, stream);
+mpnum_launch_nvfp4_scale(float *scale, const Matrix &src, cudaStream_t stream) {
+  return mpnum_launch_nvfp4_scale_(scale, quantizable_(src), stream);
 }
 /* NVFP4, with scales of one type. */
 template <mpnum_type scale_type>
@@ -786,25 +875,25 @@ static inline mpnum_blockscale_format mpnum_nvfp4_format_(size_t high) {
 /* NVFP4 in blocks of 1x16, or of 16x16 where high is 16; scale is S, in device memory;
  * what is none (0, Inf, NaN), makes every block NaN. Blocks of 16x16 are the same by row
  * and by column. scale_type: of the blocks, MPNUM_TYPE_E4M3 or MPNUM_TYPE_UE5M3. */
-template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
+template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
-                            const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                            const mpnum_blockscaled *by_column, const Matrix &src,
                             const float *scale, int what, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::two_level_<scale_type>::family, 16,
                          high == 16>
       blocks;
-  return mpnum_launch_quantize_blocks_<blocks>(
-      mpnum_nvfp4_format_<scale_type>(high), by_row, by_column, src.data, scale, src.rows,
-      src.columns, src.stride, what, 0, 0, stream);
+  return mpnum_launch_quantize_blocks_<blocks>(mpnum_nvfp4_format_<scale_type>(high),
+                                               by_row, by_column, quantizable_(src),
+                                               scale, what, 0, 0, stream);
 }
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
  * offset + r * stride + c of the seed. */
-template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
+template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_nvfp4_sr(const mpnum_blockscaled *by_row,
-                               const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                               const mpnum_blockscaled *by_column, const Matrix &src,
                                const float *scale, int what, uint64_t seed,
                                uint64_t offset, cudaStream_t stream) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
@@ -813,9 +902,8 @@ mpnum_launch_quantize_nvfp4_sr(const mpnum_blockscaled *by_row,
       blocks;
   mpnum_blockscale_format format = mpnum_nvfp4_format_<scale_type>(high);
   format.rounding = MPNUM_ROUND_STOCHASTIC;
-  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src.data, scale,
-                                               src.rows, src.columns, src.stride, what,
-                                               seed, offset, stream);
+  return mpnum_launch_quantize_blocks_<blocks>(
+      format, by_row, by_column, quantizable_(src), scale, what, seed, offset, stream);
 }
 template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
@@ -826,17 +914,16 @@ mpnum_launch_dequantize_nvfp4(mpnum::matrix<T> dst, const mpnum_blockscaled *src
                          high == 16>
       blocks;
   return mpnum_launch_dequantize_blocks_<blocks>(mpnum_nvfp4_format_<scale_type>(high),
-                                                 dst.data, src, scale, dst.rows,
-                                                 dst.columns, dst.stride, what, stream);
+                                                 dst, src, scale, what, stream);
 }
 
 /* DeepSeek's: Code, mpnum_e4m3 say, in blocks of 1x128, or of 128x128 where high is 128,
  * with scales that are floats. rule: AMAX or AMAX_POW2; amax_floor: as in
  * mpnum_blockscale_format, 0 for none. */
-template <class Code, unsigned high = 1, class T>
+template <class Code, unsigned high = 1, class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
-                          const mpnum_blockscaled *by_column, mpnum::matrix<T> src,
+                          const mpnum_blockscaled *by_column, const Matrix &src,
                           mpnum_blockscale_rule rule, float amax_floor, int what,
                           cudaStream_t stream) {
   static_assert(high == 1 || high == 128, "1x128 or 128x128");
@@ -847,9 +934,8 @@ mpnum_launch_quantize_fp8(const mpnum_blockscaled *by_row,
   format.rule = rule;
   format.amax_floor = amax_floor;
   if (mpnum_blockscale_validate(&format, 0) != MPNUM_OK) return cudaErrorInvalidValue;
-  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column, src.data, 0,
-                                               src.rows, src.columns, src.stride, what, 0,
-                                               0, stream);
+  return mpnum_launch_quantize_blocks_<blocks>(format, by_row, by_column,
+                                               quantizable_(src), 0, what, 0, 0, stream);
 }
 template <class Code, unsigned high = 1, class T>
 MPNUM_MUST_CHECK static inline cudaError_t
@@ -860,8 +946,7 @@ mpnum_launch_dequantize_fp8(mpnum::matrix<T> dst, const mpnum_blockscaled *src, 
   mpnum_blockscale_format format = mpnum_blockscale_amax(MPNUM_TYPE_E4M3, high, 128);
   format.element = mpnum_format_of(mpnum::type_of<Code>::value);
   format.element_bits = blocks::bits;
-  return mpnum_launch_dequantize_blocks_<blocks>(format, dst.data, src, 0, dst.rows,
-                                                 dst.columns, dst.stride, what, stream);
+  return mpnum_launch_dequantize_blocks_<blocks>(format, dst, src, 0, what, stream);
 }
 
 #endif

@@ -75,6 +75,33 @@ static __device__ __forceinline__ float gate_slope_(const gate_ &gate, float x) 
                                                       : x);
 }
 
+/* activation(x) factor, and the gradients of factor and x: of numbers that are not
+ * bounded yet. */
+template <int kind>
+static __device__ __forceinline__ float gate_result_(const gate_ &gate, bool has_factor,
+                                                     float x, float factor) {
+  float y = gate_value_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x));
+  if (has_factor)
+    y = mpnum_mul_scalar_(y, mpnum_gate_bounded_scalar_(&gate.factor, factor));
+  return mpnum_canonical_(y);
+}
+template <int kind>
+static __device__ __forceinline__ float gate_to_factor_(const gate_ &gate, float dy,
+                                                        float x, float factor) {
+  return mpnum_gate_factor_scalar_(
+      &gate.factor, dy, factor,
+      gate_value_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x)));
+}
+template <int kind>
+static __device__ __forceinline__ float
+gate_to_source_(const gate_ &gate, bool has_factor, float dy, float x, float factor) {
+  if (has_factor)
+    dy = mpnum_mul_scalar_(dy, mpnum_gate_bounded_scalar_(&gate.factor, factor));
+  return mpnum_gate_source_scalar_(
+      &gate.factor, dy, x,
+      gate_slope_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x)));
+}
+
 /* Pairs of what goes in; what is absent is NULL. by_turns: x and the factor lie so in
  * src, with a bias for each. */
 struct gate_pairs_ {
@@ -158,14 +185,8 @@ template <int kind, class To> struct gate_writer_ {
   __device__ __forceinline__ void operator()(size_t i, const gate_pairs_ &in, Part part) {
     pair_ y;
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < 2; ++j) {
-      y.at[j] =
-          gate_value_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, in.x.at[j]));
-      if (has_factor)
-        y.at[j] = mpnum_mul_scalar_(
-            y.at[j], mpnum_gate_bounded_scalar_(&gate.factor, in.factor.at[j]));
-      y.at[j] = mpnum_canonical_(y.at[j]);
-    }
+    for (unsigned j = 0; j < 2; ++j)
+      y.at[j] = gate_result_<kind>(gate, has_factor != 0, in.x.at[j], in.factor.at[j]);
     norm_put_(to, number, i, columns, y, amax, part);
   }
 };
@@ -192,17 +213,12 @@ template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
     pair_ of_x, of_factor;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      const float x = mpnum_gate_bounded_scalar_(&gate.source, in.x.at[j]);
-      float dy = in.dy.at[j];
       of_factor.at[j] = 0;
       if (to_factor.dst || by_turns)
-        of_factor.at[j] = mpnum_gate_factor_scalar_(&gate.factor, dy, in.factor.at[j],
-                                                    gate_value_<kind>(gate, x));
-      if (has_factor)
-        dy = mpnum_mul_scalar_(dy,
-                               mpnum_gate_bounded_scalar_(&gate.factor, in.factor.at[j]));
-      of_x.at[j] = mpnum_gate_source_scalar_(&gate.factor, dy, in.x.at[j],
-                                             gate_slope_<kind>(gate, x));
+        of_factor.at[j] =
+            gate_to_factor_<kind>(gate, in.dy.at[j], in.x.at[j], in.factor.at[j]);
+      of_x.at[j] = gate_to_source_<kind>(gate, has_factor != 0, in.dy.at[j], in.x.at[j],
+                                         in.factor.at[j]);
     }
     if (by_turns) {
       mpnum_lanes<float, 4> both = {

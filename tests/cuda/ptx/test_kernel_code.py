@@ -147,7 +147,7 @@ class Quantiser:
         kernel = "dequantize_blocks" if self.form == "back" else f"quantize_{self.form}"
         return (f"mpnum_{kernel}_kernel_<{blocks}, {src}>",
                 f"_{kernel}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
-                f"ELb{int(self.is_stochastic)}EEE{mangled(src)}E")
+                f"ELb{int(self.is_stochastic)}EEE{mangled(src)}(PK\\w*)?E")
 
     def has_instruction(self, arch):
         return has_conversion(self.code, arch)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations and their gradients straight to codes with a scale for each block, on
+ * devices: what the launchers of quantize_blocks.cuh take in the place of a matrix, so
+ * that no floats are stored in between. Opt-in. Rules: kernels.cuh. CUDA C++11; NVRTC for
+ * the kernels alone.
+ *
+ *     mpnum_activation_options options = mpnum_activation_default();
+ *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
+ *     mpnum_launch_quantize_mx<mpnum_e4m3>(
+ *         &by_row, &by_column,
+ *         mpnum::activation_of<MPNUM_ACTIVATION_SILU>(mpnum::matrix_of(gate, rows, n),
+ *                                                     &options),
+ *         MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS, stream);
+ *
+ * The elements are the floats that mpnum_activation_rows and
+ * mpnum_activation_backward_rows (activation_rows.h, activation_backward.h) store as f32.
+ * The gradient has two halves where there is a factor: columns of the gradient of src,
+ * then as many of that of the factor; by turns (is_interleaved) it lies as src does.
+ * mpnum_launch_nvfp4_scale takes them, too, for the S of NVFP4. Domain: src, factor and
+ * dy are f32, f16, bf16, e5m2 or e4m3 in device memory, as activation_rows.cuh takes
+ * them; options NULL: the defaults. Nothing is in the place of codes or scales. Random
+ * words of stochastic rounding: element (r, c) of a matrix of C columns takes number
+ * offset + r * C + c. Bits: mpnum_quantize_blocks of those floats. Errors: of the
+ * launcher: cudaErrorInvalidValue, and nothing is launched, where one of the two has an
+ * error, and for options.adds. Speed: all is read once (twice in blocks of 128 x 128, and
+ * for an S); of a gradient with two halves twice. */
+#ifndef MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
+#define MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
+
+#include "../rows/activation_rows.cuh"
+#include "quantize_blocks.cuh"
+MPNUM_C_BEGIN_
+
+namespace mpnum {
+
+/* What elements of a vector are computed of; count of them are in the matrix. */
+template <unsigned N, class Dy, class Src>
+struct computed_reads_ : gate_vectors_<N, Dy, Src> {
+  unsigned count;
+};
+/* What a launch computes elements of. to of the job is not used; a factor that is absent
+ * is src, so that what is loaded does not depend on it. */
+template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_ {
+  static constexpr int kind = kind_;
+  static constexpr bool is_back = is_back_;
+  typedef Dy_ Dy;
+  typedef Src_ Src;
+  gate_job_<norm_plain_<float>, Dy, Src> job;
+  int has_factor, is_plain;
+  /* Whether an element is of the factor's gradient, and the number of its pair. */
+  __device__ __forceinline__ bool is_of_factor(size_t column) const {
+    if (!is_back) return false;
+    return job.by_turns ? column % 2 != 0 : column >= job.columns;
+  }
+  __device__ __forceinline__ size_t pair(size_t column) const {
+    if (!is_back) return column;
+    return job.by_turns ? column / 2 : column - (is_of_factor(column) ? job.columns : 0);
+  }
+  template <unsigned N>
+  __device__ __forceinline__ void one(computed_reads_<N, Dy, Src> &in, unsigned j,
+                                      size_t row, size_t column) const {
+    const size_t i = pair(column);
+    const Src *const x = job.src + row * job.src_stride;
+    in.x.at[j] = x[job.by_turns ? 2 * i : i];
+    in.factor.at[j] =
+        job.by_turns ? x[2 * i + 1] : job.factor[row * job.factor_stride + i];
+    if (is_back) in.dy.at[j] = job.dy[row * job.dy_stride + i];
+  }
+  /* Vectors, all of which are aligned, of pairs one behind the other. */
+  template <unsigned N>
+  __device__ __forceinline__ void all(computed_reads_<N, Dy, Src> &in, size_t row,
+                                      size_t column) const {
+    const size_t i = pair(column);
+    in.x = *reinterpret_cast<const mpnum_lanes<Src, N> *>(job.src + row * job.src_stride +
+                                                          i);
+    in.factor = *reinterpret_cast<const mpnum_lanes<Src, N> *>(
+        job.factor + row * job.factor_stride + i);
+    if (is_back)
+      in.dy =
+          *reinterpret_cast<const mpnum_lanes<Dy, N> *>(job.dy + row * job.dy_stride + i);
+  }
+  template <unsigned N>
+  __device__ __forceinline__ void add_bias(mpnum_lanes<float, N> &x,
+                                           mpnum_lanes<float, N> &factor, size_t column,
+                                           unsigned count) const {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j) {
+      const size_t i = j < count ? pair(column + j) : 0;
+      const float *const bias = job.bias + (job.by_turns ? 2 * i : i);
+      x.at[j] = mpnum_canonical_(mpnum_add_scalar_(x.at[j], bias[0]));
+      if (job.by_turns)
+        factor.at[j] = mpnum_canonical_(mpnum_add_scalar_(factor.at[j], bias[1]));
+    }
+  }
+  __device__ __forceinline__ float any(bool of_factor, float x, float factor,
+                                       float dy) const {
+    if (!is_back) return gate_result_<kind>(job.gate, has_factor != 0, x, factor);
+    if (of_factor) return gate_to_factor_<kind>(job.gate, dy, x, factor);
+    return gate_to_source_<kind>(job.gate, has_factor != 0, dy, x, factor);
+  }
+  /* Of the usual x, where neither bias nor bounds nor alpha change what goes in. */
+  __device__ __forceinline__ float usual(bool of_factor, float x, float factor,
+                                         float dy) const {
+    typedef gate_usual_<kind> usual;
+    const bool is_short = sizeof(Src) <= 2;
+    if (!is_back || of_factor) {
+      const float y = usual::template value<is_short>(job.gate, x);
+      if (!is_back) return has_factor ? gate_times_(y, factor) : y;
+      return gate_times_(dy, y);
+    }
+    const float own = has_factor ? mpnum_mul_scalar_(dy, factor) : dy;
+    const float slope = usual::template slope<is_short>(job.gate, x);
+    return kind == gate_relu_ || kind == gate_squared_
+               ? mpnum_gate_source_scalar_(&job.gate.factor, own, x, slope)
+               : gate_times_(own, slope);
+  }
+};
+
+} // namespace mpnum
+
+template <int kind, bool is_back, class Dy, class Src>
+struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
+  typedef mpnum::gate_elements_<kind, is_back, Dy, Src> elements;
+  static constexpr int resident = 3;
+  template <unsigned N> using loads = mpnum::computed_reads_<N, Dy, Src>;
+  static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
+    return from;
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ loads<N>
+  load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
+       bool is_whole) {
+    loads<N> in = loads<N>();
+    if (is_whole) {
+      in.count = N;
+      from.all(in, row, column);
+    } else if (row < job.height && column < job.width) {
+      in.count = job.width - column < N ? static_cast<unsigned>(job.width - column) : N;
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < N; ++j)
+        if (j < in.count) from.one(in, j, row, column + j);
+    }
+    return in;
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ mpnum_lanes<float, N>
+  value(const elements &from, const loads<N> &in, size_t column) {
+    const bool is_usual =
+        from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
+                             +mpnum::gate_usual_<kind>::most;
+    const mpnum_lanes<float, N> dy = mpnum::gate_floats_(in.dy);
+    mpnum_lanes<float, N> x = mpnum::gate_floats_(in.x);
+    mpnum_lanes<float, N> factor = mpnum::gate_floats_(in.factor), y;
+    if (is_usual) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < N; ++j)
+        y.at[j] =
+            from.usual(from.is_of_factor(column + j), x.at[j], factor.at[j], dy.at[j]);
+    } else {
+      if (from.job.bias) from.add_bias(x, factor, column, in.count);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < N; ++j)
+        y.at[j] =
+            from.any(from.is_of_factor(column + j), x.at[j], factor.at[j], dy.at[j]);
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      if (j >= in.count) y.at[j] = 0; /* what is past the end is not in an amax */
+    return y;
+  }
+};
+
+#if !MPNUM_HAS_NVRTC_
+
+namespace mpnum {
+
+/* A matrix of floats that a launch computes. Made by the functions below. */
+template <class Elements> struct computed {
+  typedef float element;
+  typedef Elements source;
+  Elements elements;
+  size_t rows, columns, stride;
+  int is_known; /* options and shapes are allowed */
+  bool is_valid() const { return is_known != 0; }
+  const Elements &on_device() const { return elements; }
+  const computed &flat() const { return *this; }
+  size_t pairs() const { return elements.job.columns; }
+  size_t source_columns() const { return pairs() << elements.job.by_turns; }
+  template <class T>
+  size_t extent(const T *data, size_t across, size_t row_stride) const {
+    return data ? mpnum_extent_(rows, across, row_stride, 8 * sizeof(T)) : 0;
+  }
+  bool is_readable() const {
+    const auto &job = elements.job;
+    return extent(job.src, source_columns(), job.src_stride) != 0 &&
+           extent(job.factor, pairs(), job.factor_stride) != 0 &&
+           (!Elements::is_back || extent(job.dy, pairs(), job.dy_stride) != 0);
+  }
+  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+    const auto &job = elements.job;
+    return mpnum_side_avoids_(side, bytes, job.src,
+                              extent(job.src, source_columns(), job.src_stride)) &&
+           mpnum_side_avoids_(side, bytes, job.factor,
+                              extent(job.factor, pairs(), job.factor_stride)) &&
+           mpnum_side_avoids_(side, bytes, job.dy,
+                              extent(job.dy, pairs(), job.dy_stride)) &&
+           mpnum_side_avoids_(side, bytes, job.bias, job.bias ? 4 * source_columns() : 0);
+  }
+  template <class T> static bool has_vectors(const T *data, size_t row_stride) {
+    return mpnum_launch_aligned_(data, row_stride * sizeof(T), 4 * sizeof(T)) != 0;
+  }
+  /* A half ends where a vector does; pairs by turns go one by one. */
+  bool is_aligned() const {
+    const auto &job = elements.job;
+    return has_vectors(job.src, job.src_stride) &&
+           has_vectors(job.factor, job.factor_stride) &&
+           has_vectors(job.dy, job.dy ? job.dy_stride : 0) &&
+           (!Elements::is_back || pairs() % 4 == 0) && !job.by_turns;
+  }
+};
+template <class Elements>
+static inline const computed<Elements> &quantizable_(const computed<Elements> &x) {
+  return x;
+}
+
+template <mpnum_activation activation, bool is_back, class Dy, class Src>
+static inline computed<gate_elements_<activation, is_back, Dy, Src>>
+computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
+               const mpnum_activation_options *options) {
+  computed<gate_elements_<activation, is_back, Dy, Src>> made;
+  auto &job = made.elements.job;
+  const unsigned turns = options && options->is_interleaved ? 1 : 0;
+  const size_t pairs = src.columns >> turns;
+  made.is_known = mpnum_gate_job_of_(job, activation, src.data, src.stride, src.rows,
+                                     pairs, options, 0) &&
+                  pairs << turns == src.columns &&
+                  (!is_back || (dy.rows == src.rows && dy.columns == pairs));
+  job.dy = dy.data;
+  job.dy_stride = dy.stride;
+  made.elements.has_factor = job.factor != 0 || turns;
+  made.rows = src.rows;
+  made.columns = is_back && made.elements.has_factor ? 2 * pairs : pairs;
+  if (!job.factor) {
+    job.factor = job.src;
+    job.factor_stride = job.src_stride;
+  }
+  made.elements.is_plain = made.is_known && gate_is_plain_(job);
+  made.stride = made.columns;
+  return made;
+}
+/* An activation of src, with all that its options have. */
+template <mpnum_activation activation, class Src>
+static inline computed<gate_elements_<activation, false, Src, Src>>
+activation_of(const matrix<Src> &src, const mpnum_activation_options *options) {
+  return computed_gate_<activation, false>(matrix<Src>(), src, options);
+}
+/* Its gradient, of that of its results. */
+template <mpnum_activation activation, class Dy, class Src>
+static inline computed<gate_elements_<activation, true, Dy, Src>>
+activation_backward_of(const matrix<Dy> &dy, const matrix<Src> &src,
+                       const mpnum_activation_options *options) {
+  return computed_gate_<activation, true>(dy, src, options);
+}
+
+} // namespace mpnum
+
+#endif
+
+MPNUM_C_END_
+#endif

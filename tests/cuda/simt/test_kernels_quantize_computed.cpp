@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Launchers of quantize_blocks.cuh that take an activation or its gradient in the place
+ * of a matrix (quantize_computed.cuh), beside the host's two steps, mpnum_activation_rows
+ * or mpnum_activation_backward_rows to floats and mpnum_quantize_blocks of those: every
+ * byte of codes and scales and of what is between and behind them. */
+#include "block_checks.hpp"
+
+#include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/rows/activation_backward.h>
+
+namespace {
+
+constexpr std::size_t WIDEST = 2 * 170;
+
+/* Sizes, options and what they name, all drawn. */
+template <class Src> struct drawn {
+  explicit drawn(unsigned seed, bool may_turn) : random(seed) {
+    rows = 1 + next() % 70;
+    pairs = next() % 3 ? 4 * (1 + next() % 40) : 1 + next() % 170;
+    is_turned = may_turn && next() % 3 == 0;
+    has_factor = !is_turned && next() % 3 != 0;
+    extra = next() % 2 ? 4 * (next() % 3) : next() % 4;
+    for (float &one : bias)
+      one = static_cast<float>(next() % 13) / 8 - 0.5f;
+    options = mpnum_activation_default();
+    options.is_interleaved = is_turned;
+    if (next() % 3 == 0) options.bias = bias.data();
+    if (next() % 4 == 0) options.limit = 2.5f;
+    if (next() % 4 == 0) options.offset = 1;
+    if (next() % 4 == 0) options.alpha = 1.702f;
+    how.what = every_what[next() % 5];
+    how.is_swizzled = static_cast<int>(next() % 2);
+    how.codes_at = next() % 3 ? 0 : next() % 8;
+    how.extra = next() % 4;
+    how.random = {next(), next() % 2 ? ~0ull - 100 : next() % 50};
+    simt::use(simt::schedules[next() % 6]);
+  }
+  std::size_t across() const { return is_turned ? 2 * pairs : pairs; }
+  void draw(bool is_usual) {
+    src = matrix<Src>(rows, across(), extra, next());
+    factor = matrix<Src>(rows, pairs, extra, next());
+    if (is_usual)
+      for (Src &one : src.values)
+        one = rounded<Src>(static_cast<float>(next() % 2001) / 128 - 8);
+    if (has_factor) options.factor = factor.view();
+  }
+
+  unsigned next() { return static_cast<unsigned>(random()); }
+
+  std::mt19937 random;
+  std::size_t rows = 0, pairs = 0, extra = 0;
+  bool is_turned = false, has_factor = false;
+  vector<float> bias = vector<float>(WIDEST);
+  mpnum_activation_options options;
+  manner how;
+  matrix<Src> src{1, 1, 0, 0}, factor{1, 1, 0, 0};
+};
+template <class T> mpnum::matrix<T> view_of(matrix<T> &x) {
+  return mpnum::matrix_of(x.values.data() + x.at, x.rows, x.columns, x.stride);
+}
+mpnum_matrix to_columns(matrix<float> &x, std::size_t first, std::size_t columns) {
+  mpnum_matrix made =
+      mpnum_matrix_of(MPNUM_TYPE_F32, x.values.data() + first, x.rows, columns);
+  made.stride = x.stride;
+  return made;
+}
+
+/* A launch of some format, of what is computed. */
+struct mx {
+  mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  void choose(const matrix<float> &, manner &) {}
+  template <class Computed>
+  cudaError_t operator()(const mpnum_blockscaled *by_row,
+                         const mpnum_blockscaled *by_column, const Computed &x,
+                         const manner &how) const {
+    return mpnum_launch_quantize_mx<mpnum_e4m3>(
+        by_row, by_column, x, MPNUM_BLOCKSCALE_RCEIL, how.what, nullptr);
+  }
+};
+struct deepseek {
+  mpnum_blockscale_format format = mpnum_blockscale_fp8_128x128();
+  void choose(const matrix<float> &, manner &how) { how.is_swizzled = 0; }
+  template <class Computed>
+  cudaError_t operator()(const mpnum_blockscaled *by_row,
+                         const mpnum_blockscaled *by_column, const Computed &x,
+                         const manner &how) const {
+    return mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(
+        by_row, by_column, x, format.rule, format.amax_floor, how.what, nullptr);
+  }
+};
+template <unsigned high, bool is_stochastic> struct nvfp4 {
+  mpnum_blockscale_format format =
+      high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
+  float &scale = placed(1.0f);
+  nvfp4() {
+    if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
+  }
+  void choose(const matrix<float> &want, manner &how) {
+    how.scale = mpnum_nvfp4_scale(finite_amax(want.view()));
+  }
+  template <class Computed>
+  cudaError_t operator()(const mpnum_blockscaled *by_row,
+                         const mpnum_blockscaled *by_column, const Computed &x,
+                         const manner &how) const {
+    const cudaError_t error = mpnum_launch_nvfp4_scale(&scale, x, nullptr);
+    if (error != cudaSuccess) return error;
+    if (is_stochastic)
+      return mpnum_launch_quantize_nvfp4_sr<high>(by_row, by_column, x, &scale, how.what,
+                                                  how.random.seed, how.random.offset,
+                                                  nullptr);
+    return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, x, &scale, how.what,
+                                             nullptr);
+  }
+};
+
+template <mpnum_activation activation, class Src, class Launch>
+void forward_of(unsigned seed) {
+  for (unsigned i = 0; i < 12; ++i) {
+    drawn<Src> at(13 * seed + i, true);
+    Launch launch;
+    if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
+    at.draw(i % 2);
+    matrix<float> want(at.rows, at.pairs, 0, 0);
+    must(mpnum_activation_rows(activation, to_columns(want, 0, at.pairs), at.src.view(),
+                               &at.options));
+    launch.choose(want, at.how);
+    check_blocks(launch.format, want, at.how,
+                 [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+                     const matrix<float> &, const manner &how) {
+                   return launch(
+                       by_row, by_column,
+                       mpnum::activation_of<activation>(view_of(at.src), &at.options),
+                       how);
+                 });
+  }
+}
+template <mpnum_activation activation, class Dy, class Src, class Launch>
+void backward_of(unsigned seed) {
+  for (unsigned i = 0; i < 12; ++i) {
+    drawn<Src> at(17 * seed + i, true);
+    Launch launch;
+    if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
+    at.draw(i % 2);
+    matrix<Dy> dy(at.rows, at.pairs, at.extra, i);
+    const std::size_t n = at.pairs;
+    const bool is_twice = at.has_factor || at.is_turned;
+    matrix<float> want(at.rows, is_twice ? 2 * n : n, 0, 0);
+    must(mpnum_activation_backward_rows(activation, to_columns(want, 0, at.across()),
+                                        at.has_factor ? to_columns(want, n, n)
+                                                      : mpnum_matrix_empty(),
+                                        dy.view(), at.src.view(), &at.options));
+    launch.choose(want, at.how);
+    check_blocks(launch.format, want, at.how,
+                 [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+                     const matrix<float> &, const manner &how) {
+                   return launch(by_row, by_column,
+                                 mpnum::activation_backward_of<activation>(
+                                     view_of(dy), view_of(at.src), &at.options),
+                                 how);
+                 });
+  }
+}
+
+void activations_have_the_hosts_codes(void) {
+  forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mx>(1);
+  forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(2);
+  forward_of<MPNUM_ACTIVATION_RELU_SQUARED, float, deepseek>(3);
+  forward_of<MPNUM_ACTIVATION_GELU, mpnum_e4m3, nvfp4<16, false>>(4);
+}
+void gradients_have_the_hosts_codes(void) {
+  backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, mx>(5);
+  backward_of<MPNUM_ACTIVATION_GELU_TANH, float, mpnum_f16, nvfp4<1, false>>(6);
+  backward_of<MPNUM_ACTIVATION_RELU, mpnum_f16, float, mx>(7);
+  backward_of<MPNUM_ACTIVATION_GELU, mpnum_bf16, mpnum_bf16, deepseek>(8);
+}
+
+void what_does_not_fit_launches_nothing(void) {
+  matrix<mpnum_bf16> x(8, 32, 0, 1), up(8, 32, 0, 2), dy(8, 32, 0, 3);
+  stored codes(mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), 8, 64, 0, 0,
+               0);
+  const stored before = codes;
+  float &scale = placed(7.0f);
+  const auto refuse = [&](const char *what, const mpnum::matrix<mpnum_bf16> &src,
+                          const mpnum::matrix<mpnum_bf16> &of_y,
+                          const mpnum_activation_options &options,
+                          const mpnum_blockscaled &to, bool has_forward) {
+    if (has_forward)
+      check_refused(mpnum_launch_quantize_mx<mpnum_e4m3>(
+                        &to, nullptr,
+                        mpnum::activation_of<MPNUM_ACTIVATION_SILU>(src, &options),
+                        MPNUM_BLOCKSCALE_RCEIL, ROWS, nullptr),
+                    what);
+    check_refused(
+        mpnum_launch_quantize_mx<mpnum_e4m3>(
+            &to, nullptr,
+            mpnum::activation_backward_of<MPNUM_ACTIVATION_SILU>(of_y, src, &options),
+            MPNUM_BLOCKSCALE_RCEIL, ROWS, nullptr),
+        what);
+    CHECK(codes.codes == before.codes && codes.scales == before.scales, "%s: written",
+          what);
+  };
+  const mpnum::matrix<mpnum_bf16> src = view_of(x), grad = view_of(dy);
+  const mpnum_blockscaled to = codes.view();
+  mpnum_activation_options usual = mpnum_activation_default(), options = usual;
+  options.adds = 1;
+  refuse("gradients that are added", src, grad, options, to, true);
+  options = usual;
+  options.limit = -1;
+  refuse("a limit below 0", src, grad, options, to, true);
+  options = usual;
+  options.is_interleaved = 1;
+  refuse("a gradient as wide as pairs", src, grad, options, to, false);
+  refuse("half a pair", mpnum::matrix_of(src.data, 8, 31), grad, options, to, true);
+  options = usual;
+  options.factor = up.view();
+  options.factor.columns = 31;
+  refuse("a factor of another shape", src, grad, options, to, true);
+  refuse("a gradient of another shape", src, mpnum::matrix_of(grad.data, 7, 32), usual,
+         to, false);
+  refuse("no matrix", mpnum::matrix_of(static_cast<mpnum_bf16 *>(nullptr), 8, 32), grad,
+         usual, to, true);
+  refuse("no gradient", src, mpnum::matrix_of(static_cast<mpnum_bf16 *>(nullptr), 8, 32),
+         usual, to, false);
+  mpnum_blockscaled over = to;
+  over.codes = x.values.data();
+  refuse("codes over the matrix", src, grad, usual, over, true);
+  over.codes = dy.values.data();
+  refuse("codes over the gradient", src, grad, usual, over, false);
+  options = usual;
+  options.factor = up.view();
+  over.codes = up.values.data();
+  refuse("codes over the factor", src, grad, options, over, true);
+  vector<float> bias(64);
+  options = usual;
+  options.bias = bias.data();
+  over = to;
+  over.scale_inv = bias.data();
+  refuse("scales over the bias", src, grad, options, over, true);
+  options = usual;
+  options.adds = 1;
+  check_refused(
+      mpnum_launch_nvfp4_scale(
+          &scale, mpnum::activation_of<MPNUM_ACTIVATION_RELU>(src, &options), nullptr),
+      "S of what is not allowed");
+  CHECK(scale == 7.0f, "S was written");
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  return run_tests(count, arguments,
+                   {TEST(activations_have_the_hosts_codes),
+                    TEST(gradients_have_the_hosts_codes),
+                    TEST(what_does_not_fit_launches_nothing)});
+}
