@@ -94,9 +94,10 @@ template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_
   }
   __device__ __forceinline__ float any(bool of_factor, float x, float factor,
                                        float dy) const {
-    if (!is_back) return gate_result_<kind>(job.gate, has_factor != 0, x, factor);
-    if (of_factor) return gate_to_factor_<kind>(job.gate, dy, x, factor);
-    return gate_to_source_<kind>(job.gate, has_factor != 0, dy, x, factor);
+    const float bounded = gate_bounded_(job.gate, x);
+    if (!is_back) return gate_result_<kind>(job.gate, has_factor != 0, bounded, factor);
+    if (of_factor) return gate_to_factor_<kind>(job.gate, dy, bounded, factor);
+    return gate_to_source_<kind>(job.gate, has_factor != 0, dy, x, bounded, factor);
   }
   /* Of the usual x, where neither bias nor bounds nor alpha change what goes in. */
   __device__ __forceinline__ float usual(bool of_factor, float x, float factor,

@@ -19,7 +19,7 @@
  *   an error.
  * Speed: elements are read and written once, by a warp for every 2048 of a row; by 16
  * bytes where rows are aligned for that and neither bias, bounds nor alpha is given, and
- * with fewer steps where magnitudes of x are below 87, or 10 of gelu. */
+ * with fewer steps where magnitudes of x are at most 87 of silu, 10 of gelu_tanh. */
 #ifndef MPNUM_ROWS_ACTIVATION_ROWS_CUH
 #define MPNUM_ROWS_ACTIVATION_ROWS_CUH
 
@@ -75,31 +75,32 @@ static __device__ __forceinline__ float gate_slope_(const gate_ &gate, float x) 
                                                       : x);
 }
 
-/* activation(x) factor, and the gradients of factor and x: of numbers that are not
- * bounded yet. */
+/* x within its bounds; activation(x) factor of one that is; the gradients of factor and
+ * x, which is given as it came, too. A factor is not bounded yet. */
+static __device__ __forceinline__ float gate_bounded_(const gate_ &gate, float x) {
+  return mpnum_gate_bounded_scalar_(&gate.source, x);
+}
 template <int kind>
 static __device__ __forceinline__ float gate_result_(const gate_ &gate, bool has_factor,
-                                                     float x, float factor) {
-  float y = gate_value_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x));
+                                                     float bounded, float factor) {
+  float y = gate_value_<kind>(gate, bounded);
   if (has_factor)
     y = mpnum_mul_scalar_(y, mpnum_gate_bounded_scalar_(&gate.factor, factor));
   return mpnum_canonical_(y);
 }
 template <int kind>
 static __device__ __forceinline__ float gate_to_factor_(const gate_ &gate, float dy,
-                                                        float x, float factor) {
-  return mpnum_gate_factor_scalar_(
-      &gate.factor, dy, factor,
-      gate_value_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x)));
+                                                        float bounded, float factor) {
+  return mpnum_gate_factor_scalar_(&gate.factor, dy, factor,
+                                   gate_value_<kind>(gate, bounded));
 }
 template <int kind>
 static __device__ __forceinline__ float
-gate_to_source_(const gate_ &gate, bool has_factor, float dy, float x, float factor) {
+gate_to_source_(const gate_ &gate, bool has_factor, float dy, float x, float bounded,
+                float factor) {
   if (has_factor)
     dy = mpnum_mul_scalar_(dy, mpnum_gate_bounded_scalar_(&gate.factor, factor));
-  return mpnum_gate_source_scalar_(
-      &gate.factor, dy, x,
-      gate_slope_<kind>(gate, mpnum_gate_bounded_scalar_(&gate.source, x)));
+  return mpnum_gate_source_scalar_(&gate.factor, dy, x, gate_slope_<kind>(gate, bounded));
 }
 
 /* Pairs of what goes in; what is absent is NULL. by_turns: x and the factor lie so in
@@ -186,7 +187,8 @@ template <int kind, class To> struct gate_writer_ {
     pair_ y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j)
-      y.at[j] = gate_result_<kind>(gate, has_factor != 0, in.x.at[j], in.factor.at[j]);
+      y.at[j] = gate_result_<kind>(gate, has_factor != 0, gate_bounded_(gate, in.x.at[j]),
+                                   in.factor.at[j]);
     norm_put_(to, number, i, columns, y, amax, part);
   }
 };
@@ -213,12 +215,13 @@ template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
     pair_ of_x, of_factor;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
+      const float bounded = gate_bounded_(gate, in.x.at[j]);
       of_factor.at[j] = 0;
       if (to_factor.dst || by_turns)
         of_factor.at[j] =
-            gate_to_factor_<kind>(gate, in.dy.at[j], in.x.at[j], in.factor.at[j]);
+            gate_to_factor_<kind>(gate, in.dy.at[j], bounded, in.factor.at[j]);
       of_x.at[j] = gate_to_source_<kind>(gate, has_factor != 0, in.dy.at[j], in.x.at[j],
-                                         in.factor.at[j]);
+                                         bounded, in.factor.at[j]);
     }
     if (by_turns) {
       mpnum_lanes<float, 4> both = {
@@ -337,31 +340,6 @@ template <class T> struct gate_most_<T, 2> {
   }
 };
 
-/* Codes of bytes, four at a time where an instruction makes two of them. */
-template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct gate_codes_ {
-  template <unsigned size>
-  static __device__ __forceinline__ mpnum_lanes<Q, size>
-  of(const mpnum_lanes<float, size> &y) {
-    mpnum_lanes<Q, size> codes;
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j)
-      codes.at[j] = from_float_sat<Q>(y.at[j]);
-    return codes;
-  }
-};
-template <class Q> struct gate_codes_<Q, true> {
-  template <unsigned size>
-  static __device__ __forceinline__ mpnum_lanes<Q, size>
-  of(const mpnum_lanes<float, size> &y) {
-    typename four_of_<Q>::type fours[size / 4];
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; j += 4) {
-      const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
-      fours[j / 4] = four_from_floats_<Q>::sat(x);
-    }
-    return copied_<mpnum_lanes<Q, size>>(fours);
-  }
-};
 /* Puts a whole vector of results; false where it is left to others. */
 template <class T, unsigned size>
 static __device__ __forceinline__ bool gate_put_(const norm_plain_<T> &to, T *dst,
@@ -385,7 +363,7 @@ gate_put_(const norm_codes_<Q> &to, Q *dst, mpnum_lanes<float, size> &y, float &
   }
   if (most > 0x7f7fffffu) return false;
   amax = mpnum_amax(amax, mpnum_from_bits_f32(most));
-  *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = gate_codes_<Q>::of(y);
+  *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = held_codes_<Q>::of(y);
   return true;
 }
 

@@ -319,6 +319,7 @@ static __device__ __forceinline__ void loss_held_row_(const loss_job_<G, Src, In
   const loss_held_of_<in_registers> of = {powers,
                                           loss_factors_of_(job, row, sum, row.count)};
   G *const gradient = job.gradient + place.number * job.stride;
+  __syncwarp(); /* in place all lanes have read the target's logit */
   row_held_store_(gradient, tile, of.by.number, of);
   /* read again, as registers are few */
   const unsigned index = static_cast<unsigned>(job.targets[place.number]);

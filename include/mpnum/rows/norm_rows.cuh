@@ -196,7 +196,7 @@ static __device__ __forceinline__ double norm_two_sum_(double a, double b, doubl
   *rest = mpnum_add_f64_(mpnum_add_f64_(a, -of_a), mpnum_add_f64_(b, -of_b));
   return sum;
 }
-/* A sum and what it lacks, less than half of its last place, rounded to odd: so that a
+/* A sum and what it lacks, half of its last place at most, rounded to odd: so that a
  * rounding to fewer bits gives what it gives for both. */
 static __device__ __forceinline__ double norm_odd_(double sum, double rest) {
   uint64_t bits = mpnum_bits_f64(sum);
@@ -221,8 +221,8 @@ static __device__ __forceinline__ bool norm_total_(const double *tiles, unsigned
   return is_found;
 }
 /* The same of any tiles, whose places are lost: Bohlender's sum. Each pass leaves the sum
- * as it is and brings larger numbers up, so that after count - 1 none overlaps another.
- */
+ * as it is and brings larger numbers up: after count - 1 the last number is the sum,
+ * rounded, and the next one that is not 0 has the sign of what it lacks. */
 static __device__ __forceinline__ double norm_distilled_(double *tiles, unsigned count) {
   double sum = 0, rest = 0;
   MPNUM_NO_UNROLL_
@@ -549,8 +549,8 @@ held_find_(held_<Src, size> &row, const norm_source_<Src> &from, const held_plac
   return found.map;
 }
 
-/* Codes in bytes, by fours where an instruction may make two of them. */
-template <class Q, class Packed = typename dense_<Q>::packed> struct held_codes_ {
+/* Codes of bytes, four at a time where an instruction makes two of them. */
+template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct held_codes_ {
   template <unsigned size>
   static __device__ __forceinline__ mpnum_lanes<Q, size>
   of(const mpnum_lanes<float, size> &y) {
@@ -561,10 +561,17 @@ template <class Q, class Packed = typename dense_<Q>::packed> struct held_codes_
     return codes;
   }
 };
-template <class Q> struct held_codes_<Q, Q> {
-  static __device__ __forceinline__ mpnum_lanes<Q, 4> of(const mpnum_lanes<float, 4> &y) {
-    return copied_<mpnum_lanes<Q, 4>>(
-        dense_<Q>::four(y.at[0], y.at[1], y.at[2], y.at[3]));
+template <class Q> struct held_codes_<Q, true> {
+  template <unsigned size>
+  static __device__ __forceinline__ mpnum_lanes<Q, size>
+  of(const mpnum_lanes<float, size> &y) {
+    typename four_of_<Q>::type fours[size / 4];
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 4) {
+      const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
+      fours[j / 4] = four_from_floats_<Q>::sat(x);
+    }
+    return copied_<mpnum_lanes<Q, size>>(fours);
   }
 };
 /* Where a thread's results go, from its first one on. */

@@ -463,7 +463,10 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
 /* How many pairs of a thread are floats in registers, of the kernels of rows that are
  * held: so many that no register is spilled. */
 template <class T> struct row_registers_ {
-  static constexpr unsigned softmax = sizeof(T) == 2 ? 8 : 12;
+  /* log-softmax of 16 bits keeps codes alone */
+  template <bool is_log> struct softmax {
+    static constexpr unsigned count = sizeof(T) == 4 ? 12 : is_log ? row_pairs_ : 8;
+  };
   static constexpr unsigned logsumexp = row_pairs_;
   static constexpr unsigned loss = sizeof(T) == 2 ? 4 : 0;
 };
@@ -525,7 +528,7 @@ template <bool is_log, class Dst, class Src>
 static __device__ __forceinline__ void
 softmax_held_row_(const softmax_job_<Dst, Src> &job, const row_place_ &place,
                   row_shared_ *shared) {
-  constexpr unsigned in_registers = row_registers_<Src>::softmax;
+  constexpr unsigned in_registers = row_registers_<Src>::template softmax<is_log>::count;
   const uint32_t none = is_log ? 0xff800000u : 0;
   row_<Src> row = row_of_(job.from, place);
   row_tile_place_ tile = row_tile_place_of_(place, row.count);
@@ -794,7 +797,7 @@ mpnum_launch_softmax_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
   return mpnum_launch_held_or_(
       mpnum::held_kernels_<mpnum::is_held_<Src>::value>::template softmax<is_log, Dst,
                                                                           Src>(),
-      mpnum::row_registers_<Src>::softmax, 0,
+      mpnum::row_registers_<Src>::template softmax<is_log>::count, 0,
       mpnum_rows_may_be_held_(job.from, dst, dst_stride),
       mpnum_softmax_rows_kernel_<is_log, Dst, Src>, job, job.from, 1, stream);
 }

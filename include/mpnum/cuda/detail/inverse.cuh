@@ -55,7 +55,7 @@ static __device__ __forceinline__ float mpnum_usual_quotient_(float a, float b) 
   const float inverse = mpnum_usual_inverse_(b), q = mpnum_mul_scalar_(a, inverse);
   return mpnum_fma_scalar_(mpnum_fma_scalar_(mpnum_minus_(b), q, a), inverse, q);
 }
-/* The root of +0 or of x from 2^-100 on. */
+/* The root of +0 or of a finite x from 2^-100 on. */
 static __device__ __forceinline__ float mpnum_usual_root_(float x) {
 #if MPNUM_ON_DEVICE_
   const float least = mpnum_from_bits_f32(0x0d800000u); /* 2^-100, for 0 */

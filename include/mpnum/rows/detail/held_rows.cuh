@@ -2,8 +2,7 @@
 /* Rows of 16 bits that stay in registers between the steps of a kernel. A team of
  * 64 / size threads has a tile: thread t has elements size t to size t + size - 1 of
  * every 64, which are lanes of its sums, and loads all of them before it uses the first.
- * So 128 bytes of each thread are in flight where size is 4, and no step reads memory
- * again.
+ * So 64 size bytes of each thread are in flight, and no step reads memory again.
  *
  * In a block x counts the threads of a row and y its rows, more than one where 32 threads
  * have a row. Vectors are whole: columns and strides are multiples of size, and rows are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers that normalise a row, found from its sums: normalize.h and the kernels of
- * cuda/norm_rows.cuh. */
+ * norm_rows.cuh. */
 #ifndef MPNUM_ROWS_DETAIL_NORM_ROW_H
 #define MPNUM_ROWS_DETAIL_NORM_ROW_H
 

@@ -29,13 +29,19 @@ struct row_tile_place_ {
   unsigned lane;          /* of this thread's first pair, in the tile */
   unsigned left, columns; /* elements of the tile that count, and all of them */
 };
+/* How many of a row's elements are of the tile that begins at first. */
+static __device__ __forceinline__ unsigned row_tile_part_(unsigned count,
+                                                          unsigned first) {
+  const unsigned left = count > first ? count - first : 0;
+  return left < row_tile_ ? left : row_tile_;
+}
 static __device__ __forceinline__ row_tile_place_
 row_tile_place_of_(const row_place_ &place, unsigned count) {
   row_tile_place_ tile;
   tile.first = place.warp * row_tile_;
   tile.lane = 2 * place.lane;
-  tile.left = count > tile.first ? count - tile.first : 0;
-  tile.columns = place.columns > tile.first ? place.columns - tile.first : 0;
+  tile.left = row_tile_part_(count, tile.first);
+  tile.columns = row_tile_part_(place.columns, tile.first);
   return tile;
 }
 /* Whether a group of pairs, from k on, has elements among the first count; or only such.
@@ -332,7 +338,7 @@ static __device__ __forceinline__ row_held_total_ row_held_sum_(const row_place_
   MPNUM_UNROLL_
   for (unsigned warp = 0; warp < row_warps_; ++warp) {
     if (warp >= place.warps) break;
-    all.total += mpnum_from_bits_f64(shared->sums[turn][warp]);
+    all.total = mpnum_add_f64_(all.total, mpnum_from_bits_f64(shared->sums[turn][warp]));
   }
   return all;
 }

@@ -317,8 +317,8 @@ static __device__ __forceinline__ double row_sum_(const row_place_ &place, unsig
     word = mpnum_share_warp_words_(mpnum_bits_f32(row_folded_(place, visit.sum)), 0,
                                    scratch);
     for (unsigned warp = 0; place.warp == 0 && warp < place.warps; ++warp)
-      total += mpnum_f32_to_f64(
-          mpnum_from_bits_f32(__shfl_sync(0xffffffffu, word, static_cast<int>(warp))));
+      total = mpnum_add_f64_(total, mpnum_f32_to_f64(mpnum_from_bits_f32(__shfl_sync(
+                                        0xffffffffu, word, static_cast<int>(warp)))));
   }
   bits = mpnum_bits_f64(total);
   if (threadIdx.x == 0) {
