@@ -465,7 +465,7 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
 template <class T> struct row_registers_ {
   /* log-softmax of 16 bits keeps codes alone */
   template <bool is_log> struct softmax {
-    static constexpr unsigned count = sizeof(T) == 4 ? 12 : is_log ? row_pairs_ : 8;
+    static constexpr unsigned count = sizeof(T) == 4 ? 12 : is_log ? +row_pairs_ : 8;
   };
   static constexpr unsigned logsumexp = row_pairs_;
   static constexpr unsigned loss = sizeof(T) == 2 ? 4 : 0;

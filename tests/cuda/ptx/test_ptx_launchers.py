@@ -54,7 +54,8 @@ static mpnum_grad_scaler scaler_of_1024() {
   (void)mpnum_grad_scaler_init(&scaler, config);
   return scaler;
 }
-/* Floats with a copy in bf16; bf16 with a remainder, moments in bf16 and a copy in e4m3; floats with moments of 8 bits. */
+/* Floats, a whole tile of them by vectors; bf16 with a remainder, moments in bf16 and a copy in e4m3; floats with moments of 8 bits
+   and a copy in bf16. */
 struct three_states {
   mpnum_optimizer how;
   mpnum_optimizer_tensor at[3];
@@ -64,7 +65,6 @@ struct three_states {
       : how(mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW)) {
     how.seed = 9;
     at[0] = mpnum_optimizer_tensor_of(1030, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, p, MPNUM_TYPE_F32, m, v);
-    at[0].copy = small;
     at[1] = mpnum_optimizer_tensor_of(101, MPNUM_TYPE_F16, h, MPNUM_TYPE_BF16, q, MPNUM_TYPE_BF16, m_small, v_small);
     at[1].remainder = lacks;
     at[1].copy_type = MPNUM_TYPE_E4M3;
@@ -73,6 +73,7 @@ struct three_states {
     at[1].losses = losses;
     at[1].first = 1031;
     at[2] = mpnum_optimizer_tensor_of(523, MPNUM_TYPE_F32, g, MPNUM_TYPE_F32, r, MPNUM_TYPE_E4M3, m_byte, v_byte);
+    at[2].copy = small;
     at[2].moment1_scales = m_scales;
     at[2].moment2_scales = v_scales;
     at[2].first = 1200;
@@ -292,7 +293,7 @@ FACTORED = """const mpnum_adafactor how = mpnum_adafactor_default();
 """
 WEIGHTS = {"weight": ("float", floats(70, 1)), "bias": ("float", floats(70, 2))}
 STATES = {"p": ("float", floats(1030)), "m": ("float", floats(1030, 1)), "v": ("float", squares(1030)),
-          "small": ("mpnum_bf16", out(1030)), "q": ("mpnum_bf16", bfloats(101)), "lacks": ("mpnum_bf16", bytes(202)),
+          "small": ("mpnum_bf16", out(523)), "q": ("mpnum_bf16", bfloats(101)), "lacks": ("mpnum_bf16", bytes(202)),
           "m_small": ("mpnum_bf16", bfloats(101, 2)), "v_small": ("mpnum_bf16", narrowed(squares(101, 1))),
           "bytes": ("mpnum_e4m3", out(101)), "losses": ("mpnum_quantize_losses", bytes(32)), "g": ("float", floats(1030, 3)),
           "h": ("mpnum_f16", halves(101)), "r": ("float", floats(523, 4)), "m_byte": ("mpnum_e4m3", codes_of_bytes(523)),

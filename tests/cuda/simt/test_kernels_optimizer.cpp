@@ -63,6 +63,32 @@ public:
     tensors_.push_back(t);
     places_.push_back(p);
   }
+  /* Of types and places that kernels take whole tiles of by vectors. size: of gradients,
+   * and of moments and parameters what follows from it. */
+  void add_usual(unsigned which, std::size_t n, float size) {
+    const mpnum_type narrow = MPNUM_TYPE_BF16, f32 = MPNUM_TYPE_F32;
+    mpnum_optimizer_tensor t = mpnum_optimizer_tensor_of(n, which ? narrow : f32, nullptr,
+                                                         which >= 2 ? narrow : f32,
+                                                         nullptr, f32, nullptr, nullptr);
+    place p;
+    is_aligned_ = true;
+    t.moment_type = which < 2 ? f32 : which == 2 ? narrow : MPNUM_TYPE_E4M3;
+    t.copy_type = narrow;
+    t.first = random_() & ~3u;
+    p.gradient = reserve(t.gradient_type, n, size);
+    const float sizes[] = {100.0f, size, 0x1p120f}; /* the last ones up to the largest */
+    p.parameter = reserve(t.parameter_type, n, sizes[random_() % 3]);
+    p.moment1 = reserve(t.moment_type, n, which == 3 ? 1.0f : size);
+    p.moment2 = reserve(t.moment_type, n, 0.0f);
+    if (which == 1) p.copy = reserve(narrow, n, 0.0f);
+    if (which == 3) {
+      p.scales1 = reserve_scales(n);
+      p.scales2 = reserve_scales(n);
+    }
+    is_aligned_ = false;
+    tensors_.push_back(t);
+    places_.push_back(p);
+  }
   /* For Adafactor: averages of rows and columns, or of a vector where rows is 0. */
   void add_matrix(std::size_t rows, std::size_t columns) {
     mpnum_optimizer_tensor t = tensor_of_any_types(columns * (rows ? rows : 1));
@@ -147,7 +173,7 @@ private:
   /* A place in bytes, with a guard before it, misaligned by some elements, and filled;
    * size 0: with what is not below 0. */
   std::size_t reserve(mpnum_type type, std::size_t n, float size) {
-    const std::size_t offset = random_() % 2 ? 0 : random_() % 5;
+    const std::size_t offset = random_() % 2 || is_aligned_ ? 0 : random_() % 5;
     const std::size_t from = made_.size() * 8 + 32 + offset * size_of(type);
     made_.resize((from + n * size_of(type) + 63) / 32 * 4, 0xb5b5b5b5b5b5b5b5u);
     unsigned char *to = reinterpret_cast<unsigned char *>(made_.data()) + from;
@@ -195,6 +221,7 @@ private:
     return tensors;
   }
 
+  bool is_aligned_ = false;
   std::mt19937_64 random_;
   vector<std::uint64_t> made_;
   std::vector<mpnum_optimizer_tensor> tensors_;
@@ -233,6 +260,38 @@ void steps_of_random_lists_are_those_of_the_host(void) {
           is_plain ? nullptr : &multiplier, is_plain ? nullptr : &apply, nullptr));
       CHECK(p.is_same(), "list %u, step %u: kind %d", seed, turn, p.optimizer.kind);
       CHECK(progress.steps == steps && progress.status == MPNUM_OK, "%u: progress", seed);
+    }
+  }
+}
+
+/* Sizes at which roots, quotients and roundings leave what whole tiles take, too. */
+void whole_tiles_of_adam_are_those_of_the_host(void) {
+  const std::size_t sizes[] = {1024, 2050, 3072};
+  const float of_gradients[] = {1,        0x1p-50f, 0x1p-62f,   0x1p50f,
+                                0x1p-20f, 0x1p20f,  0x1.fep119f};
+  for (unsigned seed = 1; seed <= lists / 5; ++seed) {
+    problem p(seed);
+    const mpnum_optimizer_kind kind =
+        seed / 4 % 2 ? MPNUM_OPTIMIZER_ADAM : MPNUM_OPTIMIZER_ADAMW;
+    const std::int32_t rounding = p.optimizer.rounding;
+    p.optimizer = mpnum_optimizer_default(kind);
+    p.optimizer.seed = seed * 0x9e3779b97f4a7c15u;
+    p.optimizer.rounding = rounding;
+    if (seed % 4 >= 2) p.optimizer.rounding = MPNUM_ROUND_STOCHASTIC;
+    p.optimizer.weight_decay = seed / 8 % 2 ? 0.1 : 0;
+    if (seed / 16 % 2) p.optimizer.epsilon = 0;
+    p.has_specials = seed % 3 == 0;
+    p.add_usual(seed % 4, sizes[seed / 4 % 3], of_gradients[seed % 7]);
+    p.begin();
+    mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+    simt::use(simt::schedules[seed % 6]);
+    for (unsigned turn = 1; turn <= 3; ++turn) {
+      const mpnum_status status = mpnum_optimizer_step(
+          &p.optimizer, p.on_host.data(), p.on_host.size(), turn, 1.0f, MPNUM_GRAD_APPLY);
+      CHECK(status == MPNUM_OK, "%u: %s", seed, mpnum_status_string(status));
+      CHECK_LAUNCH(mpnum_launch_optimizer_step(&p.optimizer, p.list, &progress, nullptr,
+                                               nullptr, nullptr, nullptr));
+      CHECK(p.is_same(), "tensor %u, step %u: other bytes", seed, turn);
     }
   }
 }
@@ -575,6 +634,7 @@ void an_iteration_is_the_hosts(void) {
 int main(int count, char **arguments) {
   return run_tests(count, arguments,
                    {TEST(steps_of_random_lists_are_those_of_the_host),
+                    TEST(whole_tiles_of_adam_are_those_of_the_host),
                     TEST(steps_of_adafactor_are_those_of_the_host),
                     TEST(squares_of_a_row_are_added_in_64_lanes),
                     TEST(what_adafactor_refuses_writes_nothing),
