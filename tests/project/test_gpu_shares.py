@@ -89,7 +89,8 @@ def what_is_read_is_of_the_kernels_that_are_counted():
 def rows_and_gradients_move_what_they_read_and_write():
     """Gradients of rows read those of the results and either the results or the source."""
     want = {"softmax_f32": 8, "cross_entropy_f16": 4, "softmax_backward_f16": 6, "rms_norm_f16_to_e4m3": 3,
-            "grad_f32_in_place": 8, "grad_bf16_to_f32": 6, "grad_f16_to_f32_apart": 6, "adamw_f32": 28, "adamw_f32_8bit_moments": 16,
+            "grad_f32_in_place": 8, "grad_bf16_to_f32": 6, "grad_f16_to_f32_apart": 6, "adamw_f32": 28, "adamw_f32_bf16_copy": 28,
+            "adamw_bf16_8bit_moments": 10, "swiglu_f16": 6, "swiglu_backward_f16": 10,
             "sat_f32_to_e4m3": 5, "plain_e2m1x2_to_f32": 4.5, "mx_tile_f32_to_e4m3": 6, "scaled_back_bf16_to_e4m3": 3}
     assert {name: tool.described(name)[1] for name in want} == want
 

@@ -696,40 +696,40 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
   }
 };
 
+/* The job of a launch, false where it is refused. is_aligned: vectors are. */
 template <class Blocks, class Matrix>
-static inline cudaError_t mpnum_launch_quantize_blocks_(
-    const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
-    const mpnum_blockscaled *by_column, const Matrix &src, const float *scale, int what,
-    uint64_t seed, uint64_t offset, cudaStream_t stream) {
-  typedef typename Matrix::element T;
-  typedef typename Matrix::source source;
-  typedef mpnum_geometry_<T, Blocks::edge> tile;
+static inline bool mpnum_quantize_job_of_(mpnum_quantize_job_ &job, bool &is_aligned,
+                                          const mpnum_blockscale_format &format,
+                                          const mpnum_blockscaled *by_row,
+                                          const mpnum_blockscaled *by_column,
+                                          const Matrix &src, const float *scale,
+                                          int what) {
+  typedef mpnum_geometry_<typename Matrix::element, Blocks::edge> tile;
   const size_t rows = src.rows, columns = src.columns;
-  const size_t limit = 0x7fffffff;
   const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
   const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
-  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  job = mpnum_quantize_job_();
   size_t bytes[2], others[2];
   if (what & ~(MPNUM_QUANTIZE_ROWS | turned) ||
       !(what & (MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS)) ||
       (what & turned) == MPNUM_QUANTIZE_TRANSPOSED ||
       (Blocks::family == mpnum::TWO_LEVEL_FAMILY_ && !scale) || !src.is_valid())
-    return cudaErrorInvalidValue;
-  if (rows == 0 || columns == 0) return cudaSuccess;
-  if (!src.is_readable()) return cudaErrorInvalidValue;
-  bool is_aligned = src.is_aligned();
+    return false;
+  if (rows == 0 || columns == 0) return true;
+  if (!src.is_readable()) return false;
+  is_aligned = src.is_aligned();
   if (what & MPNUM_QUANTIZE_ROWS) {
     if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
                                  rows, columns) ||
         !src.avoids(job.rows, bytes))
-      return cudaErrorInvalidValue;
+      return false;
     is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_COLUMNS) {
     if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
                                  rows, columns) ||
         !src.avoids(job.columns, others))
-      return cudaErrorInvalidValue;
+      return false;
     if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
       is_aligned &= mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
   }
@@ -739,17 +739,26 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
         mpnum_overlap_(a.codes, bytes[0], b.scale_inv, others[1]) ||
         mpnum_overlap_(a.scale_inv, bytes[1], b.codes, others[0]) ||
         mpnum_overlap_(a.scale_inv, bytes[1], b.scale_inv, others[1]))
-      return cudaErrorInvalidValue;
+      return false;
   }
   job.height = rows;
   job.width = columns;
   job.stride = src.stride;
   job.rule = mpnum::block_rule_(format, 1.0f);
   job.scale = scale;
-  job.seed = seed;
-  job.offset = offset;
   job.what = what;
-  if (what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
+  return true;
+}
+/* Squares, columns, and both; rows alone have a kernel of their own. */
+template <class Blocks, class Matrix>
+static inline cudaError_t mpnum_launch_job_(const Matrix &src, mpnum_quantize_job_ &job,
+                                            bool is_aligned, cudaStream_t stream) {
+  typedef typename Matrix::element T;
+  typedef typename Matrix::source source;
+  typedef mpnum_geometry_<T, Blocks::edge> tile;
+  const size_t rows = src.rows, columns = src.columns;
+  const size_t limit = 0x7fffffff;
+  if (job.what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square)
     return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(
         src.on_device(), job, is_aligned, stream);
   const size_t across = (columns - 1) / tile::columns + 1;
@@ -763,6 +772,21 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   return mpnum_launch_grid_(mpnum_quantize_tile_kernel_<Blocks, T, source>,
                             mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
                             src.on_device(), job);
+}
+template <class Blocks, class Matrix>
+static inline cudaError_t mpnum_launch_quantize_blocks_(
+    const mpnum_blockscale_format &format, const mpnum_blockscaled *by_row,
+    const mpnum_blockscaled *by_column, const Matrix &src, const float *scale, int what,
+    uint64_t seed, uint64_t offset, cudaStream_t stream) {
+  mpnum_quantize_job_ job;
+  bool is_aligned = false;
+  if (!mpnum_quantize_job_of_<Blocks>(job, is_aligned, format, by_row, by_column, src,
+                                      scale, what))
+    return cudaErrorInvalidValue;
+  if (src.rows == 0 || src.columns == 0) return cudaSuccess;
+  job.seed = seed;
+  job.offset = offset;
+  return mpnum_launch_job_<Blocks>(src, job, is_aligned, stream);
 }
 template <class Blocks, class T>
 static inline cudaError_t mpnum_launch_dequantize_blocks_(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations and their gradients straight to codes with a scale for each block, on
- * devices: what the launchers of quantize_blocks.cuh take in the place of a matrix, so
+/* Activations, their gradients and norms straight to codes with a scale for each block,
+ * on devices: what the launchers of quantize_blocks.cuh take in the place of a matrix, so
  * that no floats are stored in between. Opt-in. Rules: kernels.cuh. CUDA C++11; NVRTC for
  * the kernels alone.
  *
@@ -12,18 +12,22 @@
  *                                                     &options),
  *         MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS, stream);
  *
- * The elements are the floats that mpnum_activation_rows and
- * mpnum_activation_backward_rows (activation_rows.h, activation_backward.h) store as f32.
- * The gradient has two halves where there is a factor: columns of the gradient of src,
- * then as many of that of the factor; by turns (is_interleaved) it lies as src does.
- * mpnum_launch_nvfp4_scale takes them, too, for the S of NVFP4. Domain: src, factor and
- * dy are f32, f16, bf16, e5m2 or e4m3 in device memory, as activation_rows.cuh takes
- * them; options NULL: the defaults. Nothing is in the place of codes or scales. Random
- * words of stochastic rounding: element (r, c) of a matrix of C columns takes number
- * offset + r * C + c. Bits: mpnum_quantize_blocks of those floats. Errors: of the
- * launcher: cudaErrorInvalidValue, and nothing is launched, where one of the two has an
- * error, and for options.adds. Speed: all is read once (twice in blocks of 128 x 128, and
- * for an S); of a gradient with two halves twice. */
+ * The elements are the floats that mpnum_activation_rows, mpnum_activation_backward_rows
+ * and mpnum_normalize_rows store as f32. A gradient has two halves where there is a
+ * factor: columns of the gradient of src, then as many of that of the factor; by turns
+ * (is_interleaved) it lies as src does. mpnum_launch_nvfp4_scale takes activations and
+ * gradients, too, for the S of NVFP4. A norm, mpnum::normalized_of(MPNUM_NORM_RMS, x,
+ * &options), goes to 1 x n blocks by row alone; sum, mean and inverse of its options are
+ * written.
+ * Domain: src, factor and dy are f32, f16, bf16, e5m2 or e4m3 in device memory, as
+ *   activation_rows.cuh and norm_rows.cuh take them; options NULL: the defaults. Nothing
+ *   is in the place of codes or scales. Random words of stochastic rounding: element
+ *   (r, c) of a matrix of C columns takes number offset + r * C + c.
+ * Bits: mpnum_quantize_blocks of those floats.
+ * Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where one of
+ *   the two has an error, for options.adds, and for a norm by column.
+ * Speed: all is read once (twice in blocks of 128 x 128, and for an S); of a gradient
+ * with two halves twice; of a norm whose row has no room in shared memory twice. */
 #ifndef MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 #define MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 
@@ -171,6 +175,81 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
   }
 };
 
+namespace mpnum {
+
+/* A row that a block of threads has found the numbers of, as rows of elements. */
+template <class Src> struct norm_elements_ {
+  norm_loader_<Src> load;
+  const float *kept, *weight, *bias;
+  mpnum_norm_map_ map;
+};
+template <class Src> struct norm_blocks_job_ {
+  norm_source_<Src> from;
+  mpnum_quantize_job_ to;
+};
+template <unsigned N> struct norm_reads_ {
+  mpnum_lanes<float, N> x;
+  unsigned count;
+};
+
+} // namespace mpnum
+
+template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
+  typedef mpnum::norm_elements_<Src> elements;
+  template <unsigned N> using loads = mpnum::norm_reads_<N>;
+  static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
+    return from;
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ loads<N> load(const elements &from,
+                                                  const mpnum_quantize_job_ &job, size_t,
+                                                  size_t column, bool) {
+    loads<N> in = loads<N>();
+    if (column >= job.width) return in;
+    in.count = job.width - column < N ? static_cast<unsigned>(job.width - column) : N;
+    if (from.kept) { /* up to a multiple of N */
+      in.x = *reinterpret_cast<const mpnum_lanes<float, N> *>(from.kept + column);
+      return in;
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; j += 2) {
+      const mpnum::pair_ pair = from.load(column + j, mpnum::row_any_());
+      in.x.at[j] = pair.at[0];
+      in.x.at[j + 1] = pair.at[1];
+    }
+    return in;
+  }
+  template <unsigned N>
+  static __device__ __forceinline__ mpnum_lanes<float, N>
+  value(const elements &from, const loads<N> &in, size_t column) {
+    mpnum_lanes<float, N> y = mpnum_lanes<float, N>();
+    if (in.count)
+      y = mpnum::norm_weighted_(from.map, from.weight, from.bias, column,
+                                static_cast<unsigned>(column) + in.count, in.x,
+                                mpnum::row_any_());
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      if (j >= in.count) y.at[j] = 0;
+    return y;
+  }
+};
+
+/* A norm of rows to blocks along them; blocks as the other kernels of rows have them. */
+template <class Blocks, class Src>
+static __global__ void __launch_bounds__(512, 1)
+    mpnum_normalize_blocks_kernel_(mpnum::norm_blocks_job_<Src> job) {
+  __shared__ mpnum::norm_scratch_ scratch;
+  const mpnum::row_place_ place = mpnum::row_place_in_(job.from);
+  mpnum::norm_row_<Src> row = mpnum::norm_row_of_(job.from, place);
+  mpnum::norm_find_(row, job.from, place, &scratch);
+  __syncwarp(); /* a stored sum is read by other lanes */
+  const mpnum::norm_elements_<Src> elements = {row.load, place.kept, job.from.weight,
+                                               job.from.bias, row.found.map};
+  for (unsigned first = 0; 4 * first < place.columns; first += blockDim.x)
+    mpnum_quantize_vectors_<Blocks, float, 1, false>(elements, job.to, place.number,
+                                                     first + threadIdx.x, 0);
+}
+
 #if !MPNUM_HAS_NVRTC_
 
 namespace mpnum {
@@ -263,7 +342,75 @@ activation_backward_of(const matrix<Dy> &dy, const matrix<Src> &src,
   return computed_gate_<activation, true>(dy, src, options);
 }
 
+/* Norms of rows, of a launch that makes blocks along them alone. */
+template <class Src> struct normed {
+  typedef float element;
+  norm_source_<Src> from;
+  size_t rows, columns, stride;
+  int is_known;
+  bool is_valid() const { return is_known != 0; }
+  bool is_readable() const { return true; }
+  bool is_aligned() const { return false; }
+  size_t extent(size_t row_stride) const {
+    return mpnum_extent_(rows, columns, row_stride, 8 * sizeof(Src));
+  }
+  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+    const size_t by_column = 4 * columns, by_row = 4 * rows;
+    return mpnum_side_avoids_(side, bytes, from.data, extent(from.stride)) &&
+           mpnum_side_avoids_(side, bytes, from.residual,
+                              from.residual ? extent(from.residual_stride) : 0) &&
+           mpnum_side_avoids_(side, bytes, from.sum,
+                              from.sum ? extent(from.sum_stride) : 0) &&
+           mpnum_side_avoids_(side, bytes, from.weight, from.weight ? by_column : 0) &&
+           mpnum_side_avoids_(side, bytes, from.bias, from.bias ? by_column : 0) &&
+           mpnum_side_avoids_(side, bytes, from.mean, from.mean ? by_row : 0) &&
+           mpnum_side_avoids_(side, bytes, from.inverse, from.inverse ? by_row : 0);
+  }
+};
+template <class Src> static inline const normed<Src> &quantizable_(const normed<Src> &x) {
+  return x;
+}
+/* A norm of rows, with all that its options have: their results are written, too. kind:
+ * MPNUM_NORM_LAYER or MPNUM_NORM_RMS. Of launchers those of 1 x n blocks take it, with
+ * MPNUM_QUANTIZE_ROWS. */
+template <class Src>
+static inline normed<Src> normalized_of(mpnum_norm_kind kind, const matrix<Src> &src,
+                                        const mpnum_normalize_options *options) {
+  normed<Src> made;
+  made.is_known = mpnum_is_norm_of_devices_(kind) &&
+                  mpnum_norm_source_of_(made.from, kind, src.data, src.stride, src.rows,
+                                        src.columns, options);
+  made.rows = src.rows;
+  made.columns = made.stride = src.columns;
+  return made;
+}
+
 } // namespace mpnum
+
+/* The kernel of norms, a warp for a row at least. */
+template <class Blocks, class Src>
+static inline cudaError_t mpnum_launch_job_(const mpnum::normed<Src> &src,
+                                            mpnum_quantize_job_ &job, bool,
+                                            cudaStream_t stream) {
+  static_assert(!Blocks::is_square, "norms go to blocks along rows");
+  void (*const kernel)(mpnum::norm_blocks_job_<Src>) =
+      mpnum_normalize_blocks_kernel_<Blocks, Src>;
+  mpnum::norm_blocks_job_<Src> all = {src.from, job};
+  mpnum::row_shape_ shape;
+  if (job.what != MPNUM_QUANTIZE_ROWS) return cudaErrorInvalidValue;
+  cudaError_t error = mpnum_row_shape_(&shape, reinterpret_cast<const void *>(kernel),
+                                       all.from.columns, 1);
+  if (error == cudaSuccess) error = mpnum_clear_scales_(job.rows, stream);
+  if (error != cudaSuccess) return error;
+  if (shape.threads < 32) {
+    shape.threads = 32;
+    shape.rows = 8;
+  }
+  all.from.kept = shape.kept;
+  return mpnum_launch_shape_(kernel, all, all.from, shape,
+                             static_cast<size_t>(shape.rows) * shape.kept * sizeof(float),
+                             stream);
+}
 
 #endif
 

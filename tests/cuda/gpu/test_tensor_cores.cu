@@ -179,10 +179,11 @@ struct device {
   }
 };
 
+/* Not further than most. */
 unsigned count_wrong(const tensor::unit &how, const std::vector<tensor::tile> &tiles,
-                     const std::vector<uint32_t> &results) {
+                     const std::vector<uint32_t> &results, unsigned most) {
   unsigned wrong = 0;
-  for (size_t i = 0; i < tiles.size(); ++i)
+  for (size_t i = 0; i < tiles.size() && wrong < most; ++i)
     wrong += tensor::count_wrong(how, tiles[i], results.data() + i * tensor::DOTS);
   return wrong;
 }
@@ -191,7 +192,7 @@ unsigned count_wrong(const tensor::unit &how, const std::vector<tensor::tile> &t
 tensor::unit find_model(const tensor::unit &known, const std::vector<tensor::tile> &tiles,
                         const std::vector<uint32_t> &results, unsigned *wrong) {
   tensor::unit best = known;
-  *wrong = count_wrong(known, tiles, results);
+  *wrong = count_wrong(known, tiles, results, ~0u);
   for (int groups = 1; groups <= 8 && *wrong; groups *= 2)
     for (int bits = 10; bits <= 30; ++bits)
       for (int kept : {23, bits < 23 ? bits : 23}) {
@@ -200,7 +201,7 @@ tensor::unit find_model(const tensor::unit &known, const std::vector<tensor::til
         other.bits = bits;
         other.kept = kept;
         other.is_emulated = false;
-        const unsigned found = count_wrong(other, tiles, results);
+        const unsigned found = count_wrong(other, tiles, results, *wrong);
         if (found >= *wrong) continue;
         *wrong = found;
         best = other;
@@ -209,6 +210,15 @@ tensor::unit find_model(const tensor::unit &known, const std::vector<tensor::til
 }
 
 FILE *record;
+
+bool is_h100() {
+  int major = 0, minor = 0;
+  return is_ok(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0),
+               "its capability") &&
+         is_ok(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0),
+               "its capability") &&
+         major == 9 && minor == 0;
+}
 
 void check_unit(unsigned which, unsigned tiles) {
   const tensor::unit &known = tensor::h100[which];
@@ -230,7 +240,9 @@ void check_unit(unsigned which, unsigned tiles) {
       "differ\n",
       known.name, tensor::types[found.of].numbers() / found.groups,
       found.is_emulated ? " as f16" : "", found.bits, found.kept, wrong, results.size());
-  CHECK(wrong == 0, "%s: %u sums are of no model", known.name, wrong);
+  /* what another GPU's sums are, nobody has measured: printed, no fault of this library
+   */
+  if (is_h100()) CHECK(wrong == 0, "%s: %u sums are of no model", known.name, wrong);
   for (size_t i = 0; record && i < size_t{tensor::KINDS} * tensor::DOTS; ++i)
     std::fwrite(&results[i], known.is_half ? 2 : 4, 1, record);
 }

@@ -6,7 +6,7 @@ Pipes, by NVIDIA's tables of throughput (CUDA C++ programming guide, "Arithmetic
 (bench/gpu/machine.cu): of 128 lanes that are issued a clock the integer pipe takes 64 (logic, shifts, comparisons, selects,
 smallest and largest, packing of narrow floats, floats of s32) and the special one 16 (reciprocals, exponentials, logarithms, bit
 counts, conversions of doubles and of floats to integers). Steps of floats go elsewhere, at the rate of issue; multiplications of
-integers, too, at half of it, which is not counted."""
+integers, too, at half of it and their upper halves at a quarter, which is not counted."""
 
 import re
 from collections import Counter

@@ -142,9 +142,9 @@ extern "C" __global__ void NAME_16(float *data, mpnum_softmax_state *kept, float
 GRADIENTS = {"grad_f32_in_place": ("F32", None, 0, 0), "grad_bf16_to_f32": ("BF16", "F32", 0, 0),
              "grad_f16_to_f32": ("F16", "F32", 0, 0), "grad_f32_in_place_misaligned": ("F32", None, 4, 4),
              "grad_f16_to_f32_apart": ("F16", "F32", 2, 8)}
-# Steps of AdamW: the type of everything but moments, theirs, whether there is a copy in bf16.
-OPTIMIZERS = {"adamw_f32": ("F32", "F32", False), "adamw_f32_bf16_copy": ("F32", "F32", True),
-              "adamw_bf16_stochastic": ("BF16", "BF16", False), "adamw_f32_8bit_moments": ("F32", "E4M3", False)}
+# Steps of AdamW, those of the benchmark: the types of gradients, parameters and moments, whether there is a copy in bf16.
+OPTIMIZERS = {"adamw_f32": ("F32", "F32", "F32", False), "adamw_f32_bf16_copy": ("BF16", "F32", "F32", True),
+              "adamw_bf16_stochastic": ("BF16", "BF16", "BF16", False), "adamw_bf16_8bit_moments": ("BF16", "BF16", "E4M3", False)}
 SIZES = {"F32": 4, "BF16": 2, "F16": 2}
 MANGLED = {"false": "Lb0E", "true": "Lb1E", "0": "Li0E", "mpnum::norm_plain_<mpnum_f16>": "N5mpnum11norm_plain_",
            "mpnum::norm_codes_<mpnum_e4m3>": "N5mpnum11norm_codes_", "mpnum::norm_plain_<float>": "N5mpnum11norm_plain_"}
@@ -276,17 +276,17 @@ class Code:
         return machine.executed
 
     def optimizer(self, name, tiles):
-        type_name, moment_name, has_copy = OPTIMIZERS[name]
+        gradient_name, type_name, moment_name, has_copy = OPTIMIZERS[name]
         n, bf16 = tiles * OPTIMIZER_TILE, TYPES["MPNUM_TYPE_BF16"]
-        kind, moment_kind = TYPES[f"MPNUM_TYPE_{type_name}"], TYPES[f"MPNUM_TYPE_{moment_name}"]
+        kinds = [TYPES[f"MPNUM_TYPE_{one}"] for one in (gradient_name, type_name, moment_name)]
         machine = self.machine()
         one = {"F32": b"\0\0\x80\x3f", "BF16": b"\x80\x3f", "E4M3": b"\x38"}
-        gradient, parameter = (machine.allocate(one[type_name] * n).address for _ in range(2))
+        gradient, parameter = (machine.allocate(one[of] * n).address for of in (gradient_name, type_name))
         moment1, moment2 = (machine.allocate(one[moment_name] * n).address for _ in range(2))
         scales1, scales2 = (machine.allocate(b"\x7f" * (n // 256)).address for _ in range(2))
         copy = machine.allocate(bytes(2 * n)).address if has_copy else 0
-        tensors = machine.allocate(struct.pack("<Q4i8Qfi3Q", n, kind, kind, moment_kind, bf16, gradient, parameter, 0, moment1,
-                                               moment2, copy, 0, 0, 1, 0, scales1, scales2, 0))
+        tensors = machine.allocate(struct.pack("<Q4i8Qfi3Q", n, *kinds, bf16, gradient, parameter, 0, moment1, moment2,
+                                               copy, 0, 0, 1, 0, scales1, scales2, 0))
         before = machine.allocate(struct.pack("<2Q", 0, tiles))
         made = struct.pack("<4Q2i", tensors.address, before.address, 1, tiles, 0, 1)
         factors = struct.pack("<10f", 1, 0, 1e-5, 0.1, 0.9, 0.999, 0.001, 1, 1e-8, 1e-3)

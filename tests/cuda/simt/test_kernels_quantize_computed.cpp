@@ -3,9 +3,8 @@
  * of a matrix (quantize_computed.cuh), beside the host's two steps, mpnum_activation_rows
  * or mpnum_activation_backward_rows to floats and mpnum_quantize_blocks of those: every
  * byte of codes and scales and of what is between and behind them. */
-#include "block_checks.hpp"
+#include "computed_checks.hpp"
 
-#include <mpnum/blocks/quantize_computed.cuh>
 #include <mpnum/rows/activation_backward.h>
 
 namespace {
@@ -55,64 +54,22 @@ template <class Src> struct drawn {
   manner how;
   matrix<Src> src{1, 1, 0, 0}, factor{1, 1, 0, 0};
 };
-template <class T> mpnum::matrix<T> view_of(matrix<T> &x) {
-  return mpnum::matrix_of(x.values.data() + x.at, x.rows, x.columns, x.stride);
+/* Of activations S is found on the device, too. */
+template <class Launch, class Computed>
+cudaError_t find_scale(Launch &, const Computed &) {
+  return cudaSuccess;
 }
-mpnum_matrix to_columns(matrix<float> &x, std::size_t first, std::size_t columns) {
-  mpnum_matrix made =
-      mpnum_matrix_of(MPNUM_TYPE_F32, x.values.data() + first, x.rows, columns);
-  made.stride = x.stride;
-  return made;
+template <unsigned high, bool is_stochastic, class Computed>
+cudaError_t find_scale(nvfp4<high, is_stochastic> &launch, const Computed &x) {
+  return mpnum_launch_nvfp4_scale(&launch.scale, x, nullptr);
 }
-
-/* A launch of some format, of what is computed. */
-struct mx {
-  mpnum_blockscale_format format =
-      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
-  void choose(const matrix<float> &, manner &) {}
-  template <class Computed>
-  cudaError_t operator()(const mpnum_blockscaled *by_row,
-                         const mpnum_blockscaled *by_column, const Computed &x,
-                         const manner &how) const {
-    return mpnum_launch_quantize_mx<mpnum_e4m3>(
-        by_row, by_column, x, MPNUM_BLOCKSCALE_RCEIL, how.what, nullptr);
-  }
-};
-struct deepseek {
-  mpnum_blockscale_format format = mpnum_blockscale_fp8_128x128();
-  void choose(const matrix<float> &, manner &how) { how.is_swizzled = 0; }
-  template <class Computed>
-  cudaError_t operator()(const mpnum_blockscaled *by_row,
-                         const mpnum_blockscaled *by_column, const Computed &x,
-                         const manner &how) const {
-    return mpnum_launch_quantize_fp8<mpnum_e4m3, 128>(
-        by_row, by_column, x, format.rule, format.amax_floor, how.what, nullptr);
-  }
-};
-template <unsigned high, bool is_stochastic> struct nvfp4 {
-  mpnum_blockscale_format format =
-      high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
-  float &scale = placed(1.0f);
-  nvfp4() {
-    if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
-  }
-  void choose(const matrix<float> &want, manner &how) {
-    how.scale = mpnum_nvfp4_scale(finite_amax(want.view()));
-  }
-  template <class Computed>
-  cudaError_t operator()(const mpnum_blockscaled *by_row,
-                         const mpnum_blockscaled *by_column, const Computed &x,
-                         const manner &how) const {
-    const cudaError_t error = mpnum_launch_nvfp4_scale(&scale, x, nullptr);
-    if (error != cudaSuccess) return error;
-    if (is_stochastic)
-      return mpnum_launch_quantize_nvfp4_sr<high>(by_row, by_column, x, &scale, how.what,
-                                                  how.random.seed, how.random.offset,
-                                                  nullptr);
-    return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, x, &scale, how.what,
-                                             nullptr);
-  }
-};
+template <class Launch, class Computed>
+cudaError_t scale_and_quantize(Launch &launch, const mpnum_blockscaled *by_row,
+                               const mpnum_blockscaled *by_column, const Computed &x,
+                               const manner &how) {
+  const cudaError_t error = find_scale(launch, x);
+  return error == cudaSuccess ? launch.quantize(by_row, by_column, x, how) : error;
+}
 
 template <mpnum_activation activation, class Src, class Launch>
 void forward_of(unsigned seed) {
@@ -128,8 +85,8 @@ void forward_of(unsigned seed) {
     check_blocks(launch.format, want, at.how,
                  [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
                      const matrix<float> &, const manner &how) {
-                   return launch(
-                       by_row, by_column,
+                   return scale_and_quantize(
+                       launch, by_row, by_column,
                        mpnum::activation_of<activation>(view_of(at.src), &at.options),
                        how);
                  });
@@ -154,10 +111,11 @@ void backward_of(unsigned seed) {
     check_blocks(launch.format, want, at.how,
                  [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
                      const matrix<float> &, const manner &how) {
-                   return launch(by_row, by_column,
-                                 mpnum::activation_backward_of<activation>(
-                                     view_of(dy), view_of(at.src), &at.options),
-                                 how);
+                   return scale_and_quantize(
+                       launch, by_row, by_column,
+                       mpnum::activation_backward_of<activation>(
+                           view_of(dy), view_of(at.src), &at.options),
+                       how);
                  });
   }
 }
@@ -165,14 +123,14 @@ void backward_of(unsigned seed) {
 void activations_have_the_hosts_codes(void) {
   forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mx>(1);
   forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(2);
-  forward_of<MPNUM_ACTIVATION_RELU_SQUARED, float, deepseek>(3);
+  forward_of<MPNUM_ACTIVATION_RELU_SQUARED, float, deepseek<128>>(3);
   forward_of<MPNUM_ACTIVATION_GELU, mpnum_e4m3, nvfp4<16, false>>(4);
 }
 void gradients_have_the_hosts_codes(void) {
   backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, mx>(5);
   backward_of<MPNUM_ACTIVATION_GELU_TANH, float, mpnum_f16, nvfp4<1, false>>(6);
   backward_of<MPNUM_ACTIVATION_RELU, mpnum_f16, float, mx>(7);
-  backward_of<MPNUM_ACTIVATION_GELU, mpnum_bf16, mpnum_bf16, deepseek>(8);
+  backward_of<MPNUM_ACTIVATION_GELU, mpnum_bf16, mpnum_bf16, deepseek<128>>(8);
 }
 
 void what_does_not_fit_launches_nothing(void) {
