@@ -243,6 +243,13 @@ def one_thread_measures_whatever_is_asked():
     assert figures.get("blocks", "mpnum", metric="threads") == 1 and ", 1 thread." in out
 
 
+def blocks_of_inf_and_nan_are_measured():
+    """Where the largest magnitude is Inf or NaN there is no current scale, which was refused."""
+    for data in ("special", "bits"):
+        figures, _ = full_run("--blocks", "--quick", "--data", data)
+        assert figures.get("blocks", "mpnum", "f32 to e4m3 current", "4 KiB", "time_per_value") > 0
+
+
 quick = [
     every_preset_has_its_rows,
     functions_are_those_of_the_rows,
@@ -257,7 +264,7 @@ quick = [
     the_accuracy_table_is_the_figures,
     wrong_settings_and_files_are_refused,
 ]
-full = [one_thread_measures_whatever_is_asked, torchao_is_measured_where_it_is]
+full = [one_thread_measures_whatever_is_asked, blocks_of_inf_and_nan_are_measured, torchao_is_measured_where_it_is]
 *common, forced, no_default = bench_sections.common("blocks", "Blocks", quick_run, run_with_times)
 full += [forced, no_default]
 sys.exit(tap.run(*quick, *common, *(full if sys.argv[2:] == ["full"] else [])))

@@ -3,6 +3,7 @@
 #include "blocks.h"
 
 #include <stdio.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +194,9 @@ static float amax_of(mpnum_type type, const void *src, size_t count) {
 }
 
 static void current(mpnum_type type, void *dst, const void *src, size_t count) {
-  scaled_by(type, dst, src, count, MPNUM_E4M3_MAX / amax_of(type, src, count), NULL);
+  const float scale = MPNUM_E4M3_MAX / amax_of(type, src, count);
+  const bool is_scale = scale > 0 && scale <= FLT_MAX; /* unless amax is Inf or NaN */
+  scaled_by(type, dst, src, count, is_scale ? scale : 1, NULL);
 }
 
 static void amax_and_conversion(mpnum_type type, void *dst, const void *src,

@@ -76,12 +76,26 @@ MPNUM_HOST uint32_t mpnum_decoded16_(mpnum_small_function_ task, const void *src
   return mpnum_decode_bits_(task.format,
                             (uint32_t)mpnum_element_(16, (const uint8_t *)src, i));
 }
-# define MPNUM_CODE_OF_(name, NAME, ...)                                                 \
-  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a,       \
-                                           uint32_t b) {                                 \
-   (void)b;                                                                              \
-   if (task.zero && (a & 0x7fffffffu) == 0) a = task.zero;                               \
-   return mpnum_function_code_(task.format, MPNUM_FUNCTION_##NAME##_, a, task.overflow); \
+/* As mpnum_function_code_, but without a switch over all functions, of which compilers
+ * optimise each before they see that one is called. */
+typedef mpnum_wide_ mpnum_wide_function_(mpnum_wide_ x);
+MPNUM_HOST_APART_ uint32_t mpnum_wide_code_by_(mpnum_format format,
+                                               mpnum_wide_function_ *of, uint32_t x,
+                                               mpnum_overflow overflow) {
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_((*of)(mpnum_wide_f32_(x))),
+                             overflow);
+}
+# define MPNUM_CODE_OF_(name, NAME, ...)                                                \
+  MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a,      \
+                                           uint32_t b) {                                \
+   uint32_t y, code = 0;                                                                \
+   (void)b;                                                                             \
+   if (task.zero && (a & 0x7fffffffu) == 0) a = task.zero;                              \
+   y = mpnum_bits_f32(mpnum_##name##_scalar_(mpnum_from_bits_f32(a)));                  \
+   if (mpnum_float_decides_(task.format, MPNUM_FUNCTION_##NAME##_, a, y, task.overflow, \
+                            &code))                                                     \
+    return code;                                                                        \
+   return mpnum_wide_code_by_(task.format, mpnum_wide_##name##_, a, task.overflow);     \
   }
 MPNUM_FUNCTION_ROWS_(MPNUM_CODE_OF_)
 # undef MPNUM_CODE_OF_

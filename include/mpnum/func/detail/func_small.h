@@ -155,16 +155,23 @@ MPNUM_REAL_ uint32_t mpnum_ulps_(mpnum_function_ function, uint32_t x, uint32_t 
   if (x < root.from || x > root.to) return 16; /* all, where there is none */
   return field < 103 ? 0x00800000u : field > 122 ? 16 : (uint32_t)1 << (126 - field);
 }
+/* Whether y, what the float function makes of x, decides the code. */
+MPNUM_REAL_ int mpnum_float_decides_(mpnum_format format, mpnum_function_ function,
+                                     uint32_t x, uint32_t y, mpnum_overflow overflow,
+                                     uint32_t *code) {
+  const uint32_t magnitude = x & 0x7fffffffu;
+  if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u) {
+    *code = mpnum_nearest_code_(format, y, overflow);
+    return 1;
+  }
+  return !mpnum_may_vanish_(format, x, y) &&
+         mpnum_is_decided_(format, y, mpnum_ulps_(function, x, y), overflow, code);
+}
 MPNUM_REAL_ uint32_t mpnum_function_code_(mpnum_format format, mpnum_function_ function,
                                           uint32_t x, mpnum_overflow overflow) {
   const uint32_t y = mpnum_bits_f32(mpnum_float_of_(function, mpnum_from_bits_f32(x)));
-  const uint32_t magnitude = x & 0x7fffffffu;
   uint32_t code = 0;
-  if (magnitude == 0 || magnitude >= 0x7f800000u || (y & 0x7fffffffu) > 0x7f800000u)
-    return mpnum_nearest_code_(format, y, overflow);
-  if (!mpnum_may_vanish_(format, x, y) &&
-      mpnum_is_decided_(format, y, mpnum_ulps_(function, x, y), overflow, &code))
-    return code;
+  if (mpnum_float_decides_(format, function, x, y, overflow, &code)) return code;
   return mpnum_wide_code_(format, function, x, overflow);
 }
 MPNUM_REAL_ mpnum_f16 mpnum_f16_function_(mpnum_function_ function, mpnum_f16 x,

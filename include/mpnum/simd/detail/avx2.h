@@ -177,6 +177,45 @@ MPNUM_AVX2_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *hig
   *low = (mpnumv_vector)product;
   *high = (mpnumv_vector)_mm256_srli_epi64(product, 32);
 }
+MPNUM_AVX2_ mpnumv_vector mpnumv_even_products(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+}
+MPNUM_AVX2_ mpnumv_vector mpnumv_word_of(const uint32_t *words, mpnumv_vector place) {
+  const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)words);
+  const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 8));
+  return (mpnumv_vector)_mm256_blendv_ps(
+      (__m256)_mm256_permutevar8x32_epi32(low, (__m256i)place),
+      (__m256)_mm256_permutevar8x32_epi32(high, (__m256i)place), (__m256)(place << 28));
+}
+/* By way of doubles, of the upper 52 bits and the other 11, all of which is exact. */
+MPNUM_AVX2_ void mpnum_cut_double_avx2_(mpnumv_vector bits, __m128 *high, __m128 *low) {
+  const __m256i cut = _mm256_set1_epi64x((long long)0xffffffffe0000000u);
+  const __m256i x = (__m256i)bits;
+  const __m256d most = _mm256_set1_pd(1),
+                least = _mm256_set1_pd((double)mpnum_pow2_(-11));
+  __m256d upper = (__m256d)_mm256_or_si256(_mm256_srli_epi64(x, 11), (__m256i)most);
+  __m256d lower = (__m256d)_mm256_or_si256(_mm256_and_si256(x, _mm256_set1_epi64x(0x7ff)),
+                                           (__m256i)least);
+  __m256d first;
+  __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(most));
+  __asm__("vsubpd %1, %0, %0" : "+x"(lower) : "x"(least));
+  first = _mm256_and_pd(upper, (__m256d)cut);
+  __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(first));
+  __asm__("vaddpd %1, %0, %0" : "+x"(upper) : "x"(lower));
+  *high = _mm256_cvtpd_ps(first);
+  *low = _mm256_cvtpd_ps(_mm256_and_pd(upper, (__m256d)cut));
+}
+MPNUM_AVX2_ void mpnumv_cut_to_pair(const mpnumv_vector x[2], mpnumv_vector *high,
+                                    mpnumv_vector *low) {
+  const __m256i turns = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  __m128 first[2], second[2];
+  mpnum_cut_double_avx2_(x[0], first, second);
+  mpnum_cut_double_avx2_(x[1], first + 1, second + 1);
+  *high = (mpnumv_vector)_mm256_permutevar8x32_ps(
+      _mm256_insertf128_ps(_mm256_castps128_ps256(first[0]), first[1], 1), turns);
+  *low = (mpnumv_vector)_mm256_permutevar8x32_ps(
+      _mm256_insertf128_ps(_mm256_castps128_ps256(second[0]), second[1], 1), turns);
+}
 MPNUM_AVX2_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
   const __m256i low =
       _mm256_blend_epi32((__m256i)x[0], _mm256_slli_epi64((__m256i)x[1], 32), 0xaa);

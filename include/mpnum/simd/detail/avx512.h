@@ -236,6 +236,41 @@ MPNUM_AVX512_ void mpnumv_mul_wide(mpnumv_vector a, uint32_t b, mpnumv_vector *h
   *low = (mpnumv_vector)product;
   *high = (mpnumv_vector)_mm512_maskz_srli_epi64(0xff, product, 32);
 }
+/* Products of even lanes, each in two; of 24 words from some place on the one of a number
+ * below 16. */
+MPNUM_AVX512_ mpnumv_vector mpnumv_even_products(mpnumv_vector a, mpnumv_vector b) {
+  return (mpnumv_vector)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b);
+}
+MPNUM_AVX512_ mpnumv_vector mpnumv_word_of(const uint32_t *words, mpnumv_vector place) {
+  return (mpnumv_vector)_mm512_maskz_permutexvar_epi32(MPNUM_ALL_, (__m512i)place,
+                                                       _mm512_loadu_si512(words));
+}
+/* Of numbers x below 2^63, each in two lanes, x 2^-63 cut to 24 bits, and so the rest:
+ * those of x[0] in even lanes, of x[1] in odd ones. */
+MPNUM_AVX512_ void mpnumv_cut_to_pair(const mpnumv_vector x[2], mpnumv_vector *high,
+                                      mpnumv_vector *low) {
+  enum { cut = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC };
+  const __m512i turns =
+      _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  __m256 first[2], second[2];
+  int k = 0;
+  for (; k < 2; ++k) {
+    first[k] = _mm512_maskz_cvt_roundepu64_ps((__mmask8)0xff, (__m512i)x[k], cut);
+    second[k] = _mm512_maskz_cvt_roundepu64_ps(
+        (__mmask8)0xff,
+        _mm512_sub_epi64((__m512i)x[k],
+                         _mm512_maskz_cvttps_epu64((__mmask8)0xff, first[k])),
+        cut);
+  }
+  *high = mpnumv_mul_power(
+      (mpnumv_vector)_mm512_permutex2var_ps(_mm512_castps256_ps512(first[0]), turns,
+                                            _mm512_castps256_ps512(first[1])),
+      mpnum_pow2_(-63));
+  *low = mpnumv_mul_power(
+      (mpnumv_vector)_mm512_permutex2var_ps(_mm512_castps256_ps512(second[0]), turns,
+                                            _mm512_castps256_ps512(second[1])),
+      mpnum_pow2_(-63));
+}
 /* Four words of each even lane, the lanes in the order 0, 4, 8, 12, 2, 6, 10, 14. */
 MPNUM_AVX512_ void mpnumv_store_words(uint8_t *dst, const mpnumv_vector x[4]) {
   const __m512i low = _mm512_mask_shuffle_epi32((__m512i)x[0], (__mmask16)0xaaaa,
