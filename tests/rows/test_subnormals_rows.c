@@ -174,17 +174,22 @@ static void norm_by(mpnum_norm_kind kind, int has_weight, int has_bias,
   made.status =
       mpnum_normalize_rows(kind, rows_to(made.first), rows_of(source), &options);
 }
-static void norm_back(mpnum_norm_kind kind, int has_weight) {
+static void norm_back_by(mpnum_norm_kind kind, int has_weight, int adds) {
   mpnum_normalize_options options = mpnum_normalize_default();
   mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   if (has_weight) options.weight = weight;
   to.input = rows_to(made.first);
+  to.adds = adds;
+  if (adds) memset(made.first, 0x3f, sizeof made.first); /* of either type 3/4 */
   if (has_sums) {
     to.weight = made.of_columns[0];
     to.bias = made.of_columns[1];
   }
   made.status = mpnum_normalize_backward_rows(kind, to, rows_of(gradient),
                                               rows_of(source), &options);
+}
+static void norm_back(mpnum_norm_kind kind, int has_weight) {
+  norm_back_by(kind, has_weight, 0);
 }
 static void rms(void) { norm_by(MPNUM_NORM_RMS, 0, 0, 0); }
 static void rms_weight(void) { norm_by(MPNUM_NORM_RMS, 1, 0, 0); }
@@ -198,6 +203,7 @@ static void layer_bias(void) { norm_by(MPNUM_NORM_LAYER, 1, 1, 0); }
 static void rms_back(void) { norm_back(MPNUM_NORM_RMS, 0); }
 static void rms_weight_back(void) { norm_back(MPNUM_NORM_RMS, 1); }
 static void l2_back(void) { norm_back(MPNUM_NORM_L2, 0); }
+static void rms_back_added(void) { norm_back_by(MPNUM_NORM_RMS, 1, 1); }
 static void layer_back(void) { norm_back(MPNUM_NORM_LAYER, 1); }
 static void activation_of(mpnum_activation activation, float alpha) {
   mpnum_activation_options options = mpnum_activation_default();
@@ -305,6 +311,7 @@ static const product_rows rows_of_products[] = {
     {"layer norm by weights with a bias", 1, 0, layer_bias, 1},
     {"gradient of rms norm", 0, 0, rms_back, 0},
     {"gradient of rms norm by weights", 0, 0, rms_weight_back, 0},
+    {"gradient of rms norm, added", 0, 0, rms_back_added, 0},
     {"gradient of l2 norm", 0, 0, l2_back, 0},
     {"gradient of layer norm", 0, 0, layer_back, 0}};
 enum { PRODUCTS = sizeof rows_of_products / sizeof rows_of_products[0] };
