@@ -146,9 +146,10 @@ typedef struct product_rows {
   int flushes_low;    /* where all are near 2^-126, too */
   int flushes_spread; /* where sources are from -100 to 0 */
   void (*run)(void);
+  int flushes_finite; /* where all are random bits of finite numbers, too */
 } product_rows;
 static uint8_t gradient[4 * MOST], factor[4 * MOST];
-static float weight[MOST];
+static float weight[MOST], of_columns[MOST];
 static mpnum_type type_of_rows;
 static size_t rows, columns;
 static int has_sums; /* of columns, which may be subnormal where rows are few */
@@ -163,17 +164,23 @@ static mpnum_matrix rows_to(uint8_t *results) {
 static mpnum_const_matrix rows_of(const uint8_t *elements) {
   return mpnum_const_matrix_of(type_of_rows, elements, rows, columns);
 }
-static void norm_of(mpnum_norm_kind kind, int has_weight) {
+static void norm_by(mpnum_norm_kind kind, int has_weight, int has_bias,
+                    int has_residual) {
   mpnum_normalize_options options = mpnum_normalize_default();
   if (has_weight) options.weight = weight;
+  if (has_bias) options.bias = of_columns;
+  if (has_residual) options.residual = rows_of(factor);
+  options.epsilon = 0; /* by which the number that a mean lacks may be subnormal */
   made.status =
       mpnum_normalize_rows(kind, rows_to(made.first), rows_of(source), &options);
 }
-static void norm_back(mpnum_norm_kind kind, int has_weight) {
+static void norm_back_by(mpnum_norm_kind kind, int has_weight, int adds) {
   mpnum_normalize_options options = mpnum_normalize_default();
   mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   if (has_weight) options.weight = weight;
   to.input = rows_to(made.first);
+  to.adds = adds;
+  if (adds) memset(made.first, 0x3f, sizeof made.first); /* of either type 3/4 */
   if (has_sums) {
     to.weight = made.of_columns[0];
     to.bias = made.of_columns[1];
@@ -181,13 +188,22 @@ static void norm_back(mpnum_norm_kind kind, int has_weight) {
   made.status = mpnum_normalize_backward_rows(kind, to, rows_of(gradient),
                                               rows_of(source), &options);
 }
-static void rms(void) { norm_of(MPNUM_NORM_RMS, 0); }
-static void rms_weight(void) { norm_of(MPNUM_NORM_RMS, 1); }
-static void l2(void) { norm_of(MPNUM_NORM_L2, 0); }
-static void layer(void) { norm_of(MPNUM_NORM_LAYER, 1); }
+static void norm_back(mpnum_norm_kind kind, int has_weight) {
+  norm_back_by(kind, has_weight, 0);
+}
+static void rms(void) { norm_by(MPNUM_NORM_RMS, 0, 0, 0); }
+static void rms_weight(void) { norm_by(MPNUM_NORM_RMS, 1, 0, 0); }
+static void rms_bias(void) { norm_by(MPNUM_NORM_RMS, 0, 1, 0); }
+static void rms_weight_bias(void) { norm_by(MPNUM_NORM_RMS, 1, 1, 0); }
+static void rms_residual(void) { norm_by(MPNUM_NORM_RMS, 1, 0, 1); }
+static void l2(void) { norm_by(MPNUM_NORM_L2, 0, 0, 0); }
+static void layer_plain(void) { norm_by(MPNUM_NORM_LAYER, 0, 0, 0); }
+static void layer(void) { norm_by(MPNUM_NORM_LAYER, 1, 0, 0); }
+static void layer_bias(void) { norm_by(MPNUM_NORM_LAYER, 1, 1, 0); }
 static void rms_back(void) { norm_back(MPNUM_NORM_RMS, 0); }
 static void rms_weight_back(void) { norm_back(MPNUM_NORM_RMS, 1); }
 static void l2_back(void) { norm_back(MPNUM_NORM_L2, 0); }
+static void rms_back_added(void) { norm_back_by(MPNUM_NORM_RMS, 1, 1); }
 static void layer_back(void) { norm_back(MPNUM_NORM_LAYER, 1); }
 static void activation_of(mpnum_activation activation, float alpha) {
   mpnum_activation_options options = mpnum_activation_default();
@@ -255,7 +271,10 @@ static void cross_entropy_smoothed(void) { cross_entropy_by(0, 0x1.8p-30f, 0x1p-
  * are not kept apart. */
 static int may_trap_always(void (*run)(void), mpnum_isa isa) {
   return run == log_softmax_back || run == cross_entropy_smoothed ||
-         (isa == MPNUM_ISA_SSE2 && (run == softmax_back || run == softmax_back_more));
+         run == rms_residual ||
+         (isa == MPNUM_ISA_SSE2 &&
+          (run == softmax_back || run == softmax_back_more || run == rms_bias ||
+           run == rms_weight_bias || run == layer_bias));
 }
 static void hadamard(void) {
   made.status = mpnum_hadamard_rows(rows_to(made.first), rows_of(source), 16, 7);
@@ -264,36 +283,44 @@ static void hadamard_inverse(void) {
   made.status = mpnum_hadamard_inverse_rows(rows_to(made.first), rows_of(source), 64, 7);
 }
 static const product_rows rows_of_products[] = {
-    {"hadamard", 1, 0, hadamard},
-    {"inverse of hadamard", 1, 0, hadamard_inverse},
-    {"softmax", 0, 1, softmax},
-    {"gradient of softmax", 0, 0, softmax_back},
-    {"gradient of softmax, added", 0, 0, softmax_back_more},
-    {"gradient of log-softmax", 0, 0, log_softmax_back},
-    {"cross-entropy", 0, 1, cross_entropy},
-    {"cross-entropy, added", 0, 1, cross_entropy_more},
-    {"cross-entropy, smoothed", 0, 0, cross_entropy_smoothed},
-    {"swiglu", 1, 1, swiglu},
-    {"swiglu with alpha", 1, 0, swiglu_alpha},
-    {"geglu", 1, 0, geglu},
-    {"reglu", 1, 0, reglu},
-    {"gradient of silu", 0, 0, silu_back},
-    {"gradient of swiglu", 0, 0, swiglu_back},
-    {"gradient of geglu", 0, 0, geglu_back},
-    {"gradient of reglu", 0, 0, reglu_back},
-    {"rms norm", 1, 0, rms},
-    {"rms norm by weights", 1, 0, rms_weight},
-    {"l2 norm", 1, 0, l2},
-    {"layer norm", 0, 0, layer},
-    {"gradient of rms norm", 0, 0, rms_back},
-    {"gradient of rms norm by weights", 0, 0, rms_weight_back},
-    {"gradient of l2 norm", 0, 0, l2_back},
-    {"gradient of layer norm", 0, 0, layer_back}};
+    {"hadamard", 1, 0, hadamard, 0},
+    {"inverse of hadamard", 1, 0, hadamard_inverse, 0},
+    {"softmax", 0, 1, softmax, 0},
+    {"gradient of softmax", 0, 0, softmax_back, 0},
+    {"gradient of softmax, added", 0, 0, softmax_back_more, 0},
+    {"gradient of log-softmax", 0, 0, log_softmax_back, 0},
+    {"cross-entropy", 0, 1, cross_entropy, 0},
+    {"cross-entropy, added", 0, 1, cross_entropy_more, 0},
+    {"cross-entropy, smoothed", 0, 0, cross_entropy_smoothed, 0},
+    {"swiglu", 1, 1, swiglu, 0},
+    {"swiglu with alpha", 1, 0, swiglu_alpha, 0},
+    {"geglu", 1, 0, geglu, 0},
+    {"reglu", 1, 0, reglu, 0},
+    {"gradient of silu", 0, 0, silu_back, 0},
+    {"gradient of swiglu", 0, 0, swiglu_back, 0},
+    {"gradient of geglu", 0, 0, geglu_back, 0},
+    {"gradient of reglu", 0, 0, reglu_back, 0},
+    {"rms norm", 1, 0, rms, 1},
+    {"rms norm by weights", 1, 0, rms_weight, 1},
+    {"rms norm with a bias", 1, 0, rms_bias, 1},
+    {"rms norm by weights with a bias", 1, 0, rms_weight_bias, 1},
+    {"rms norm with a residual", 1, 0, rms_residual, 1},
+    {"l2 norm", 1, 0, l2, 1},
+    {"layer norm", 1, 0, layer_plain, 1},
+    {"layer norm by weights", 1, 0, layer, 1},
+    {"layer norm by weights with a bias", 1, 0, layer_bias, 1},
+    {"gradient of rms norm", 0, 0, rms_back, 0},
+    {"gradient of rms norm by weights", 0, 0, rms_weight_back, 0},
+    {"gradient of rms norm, added", 0, 0, rms_back_added, 0},
+    {"gradient of l2 norm", 0, 0, l2_back, 0},
+    {"gradient of layer norm", 0, 0, layer_back, 0}};
 enum { PRODUCTS = sizeof rows_of_products / sizeof rows_of_products[0] };
-enum { SPREAD = DATA + 1 };
+enum { SPREAD = DATA + 1, FINITE, SETS };
 /* Of a set; or any of some dozen exponents, from subnormal ones up. */
 static float element_from(data set) {
   const uint32_t word = random32();
+  if ((int)set == FINITE) /* as bf16, too */
+    return mpnum_from_bits_f32(word & (~word & 0x7f000000u ? ~0u : ~0x01000000u));
   if (set != DATA) return element_of(set);
   switch (word % 4) {
   case 0: return mpnum_from_bits_f32(random32() & 0x8fffffffu);
@@ -315,16 +342,20 @@ static void draw_products(int set) {
                               0) == MPNUM_OK,
           "no source");
   }
-  for (size_t i = 0; i < columns; ++i)
+  for (size_t i = 0; i < columns; ++i) {
     weight[i] = set == DATA ? element_from(DATA) : 1 + 0.125f * usual();
+    of_columns[i] = set == DATA ? element_from(DATA) : random32() % 2 ? 0 : usual();
+  }
 }
 static void check_products(const product_rows *one, int set, mpnum_isa isa) {
   const int may_trap = (set >= BITS && !(set == LOW && one->flushes_low) &&
-                        !(set == SPREAD && one->flushes_spread)) ||
+                        !(set == SPREAD && one->flushes_spread) &&
+                        !(set == FINITE && one->flushes_finite)) ||
                        may_trap_always(one->run, isa);
-  const char *const set_name = set == SPREAD ? "spread"
-                               : set == DATA ? "mixed"
-                                             : data_names[set];
+  const char *const set_name = set == SPREAD   ? "spread"
+                               : set == FINITE ? "finite bits"
+                               : set == DATA   ? "mixed"
+                                               : data_names[set];
   usual_word = 0x1f80u;
   has_sums = may_trap;
   draw_products(set);
@@ -345,7 +376,7 @@ static void check_all_products(mpnum_isa isa) {
   static const size_t shapes[][2] = {{2, 1024}, {3, 256}, {1, 5056}, {2, 320}};
   state = 12;
   for (int k = 0; k < PRODUCTS; ++k)
-    for (int set = NORMAL; set <= SPREAD; ++set)
+    for (int set = NORMAL; set < SETS; ++set)
       for (int t = 0; t < 2; ++t) {
         const size_t *const shape = shapes[random32() % 4];
         rows = shape[0];

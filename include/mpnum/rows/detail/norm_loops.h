@@ -29,6 +29,76 @@ typedef struct mpnum_norm_back_ {
   size_t gradient_step, dst_step, rows, columns;
 } mpnum_norm_back_;
 
+/* Rows handled flushed that keep subnormals. Results are 2^63 times as large until the
+ * end: where a magnitude is below 2^-63 then, it is rounded once by a sum with 2^-63.
+ * Elements are raised by 2^63 for that, by 2^127 where power is 2^64. Where the inverse
+ * is 2^-24 at most it is raised, and subnormal elements are as good as 0; so are those of
+ * which a mean is subtracted after a product with 2^-64.
+ * Constants are among the numbers: those that a compiler knows it makes anew for each
+ * vector, on the port that is short. */
+typedef struct mpnum_norm_keeping_ {
+  uint32_t size, sign, one, normal, low, up; /* masks; 1, 2^-126, 2^-63; 63 << 23 */
+  uint32_t power, mean, inverse, offset;
+  uint32_t raise, least; /* what is added to exponents, and 2^-126 raised */
+  uint32_t lost;         /* not 0: a low sum with offset is not rounded so */
+  int is_raised, has_mean;
+} mpnum_norm_keeping_;
+/* Whether a row is but multiplied, by 2^-20 to 2^20: its subnormals are those that
+ * count. */
+MPNUM_HOST int mpnum_norm_is_near_(const mpnum_norm_map_ *map) {
+  return mpnum_bits_f32(map->power) == 0x3f800000u && mpnum_bits_f32(map->mean) == 0 &&
+         mpnum_bits_f32(map->offset) == 0x80000000u &&
+         mpnum_bits_f32(map->inverse) - 0x35800000u < 0x14000000u;
+}
+/* The magnitude below which an element of another row, or its result, is subnormal or
+ * nearly so; 0 where these steps cannot handle the row. */
+MPNUM_HOST_ONCE_ uint32_t mpnum_norm_least_(const mpnum_norm_map_ *map) {
+  const uint32_t power = mpnum_bits_f32(map->power), one = 0x3f800000u;
+  const uint32_t mean = mpnum_bits_f32(map->mean), inverse = mpnum_bits_f32(map->inverse);
+  int least = 1 + 127 - (int)(power >> 23);
+  if (inverse - 0x01000000u >= (power < one ? 0x5e800000u : 0x7e800000u)) return 0;
+  if (mean == 0) {
+    if (mpnum_bits_f32(map->offset) != 0x80000000u) return 0;
+    if (power < one && inverse > 0x33800000u) return 0;
+    least += 2 + 127 - (int)(inverse >> 23);
+  } else if (power == one || (mean & 0x7fffffffu) - 0x0d800000u >= 0x72000000u ||
+             (mpnum_bits_f32(map->offset) & 0x7fffffffu) >= 0x5f800000u) {
+    return 0; /* the mean is to be 2^-100 at least */
+  }
+  return (uint32_t)(least < 1 ? 1 : least > 254 ? 254 : least) << 23;
+}
+/* x 2^63, also of what is subnormal and flushed. */
+MPNUM_HOST float mpnum_norm_raised_(float x) {
+  const uint32_t bits = mpnum_bits_f32(x), size = bits & 0x7fffffffu;
+  if (size >= 0x00800000u) return mpnum_mul_scalar_(x, mpnum_pow2_(63));
+  return mpnum_from_bits_f32(
+      mpnum_bits_f32(mpnum_mul_scalar_((float)size, mpnum_pow2_(-86))) |
+      (bits & 0x80000000u));
+}
+MPNUM_HOST_ONCE_ mpnum_norm_keeping_ mpnum_norm_keeping_of_(const mpnum_norm_map_ *map) {
+  const uint32_t power = mpnum_bits_f32(map->power), one = 0x3f800000u;
+  const uint32_t inverse = mpnum_bits_f32(map->inverse), raise = power == one ? 63 : 127;
+  const uint32_t none = inverse >> 31; /* 0, which no compiler knows */
+  mpnum_norm_keeping_ by;
+  by.size = 0x7fffffffu + none;
+  by.sign = 0x80000000u + none;
+  by.one = one + none;
+  by.normal = 0x00800000u + none;
+  by.low = (64u << 23) + none;
+  by.up = (63u << 23) + none;
+  by.is_raised = power > one || (power == one && inverse > 0x33800000u /* 2^-24 */);
+  by.has_mean = mpnum_bits_f32(map->mean) != 0;
+  by.power = power;
+  by.mean = mpnum_bits_f32(by.is_raised ? mpnum_norm_raised_(map->mean) : map->mean);
+  by.inverse = by.is_raised ? inverse : mpnum_bits_f32(mpnum_norm_raised_(map->inverse));
+  if (power < one && !by.has_mean) by.inverse -= 64u << 23;
+  by.offset = mpnum_bits_f32(mpnum_norm_raised_(map->offset));
+  by.lost = (mpnum_bits_f32(map->offset) & 0x7fffffffu) >> 23;
+  by.raise = raise << 23;
+  by.least = (raise + 1) << 23;
+  return by;
+}
+
 /* norm_rows: a run.
  * norm_sums: of rows of one tile two sums each, of the elements, unless nobody wants it,
  *   and of their squares, as reduce.h has them.
