@@ -207,6 +207,7 @@ cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, co
   LAUNCH(log_softmax_capped_rows(floats, halves, nullptr, nullptr, stream))
   LAUNCH(logsumexp_capped_rows(x, floats, nullptr, nullptr, stream))
   LAUNCH(softmax_capped_backward_rows(halves, halves, halves, floats, nullptr, stream))
+  LAUNCH(cross_entropy_capped_rows(x, halves, halves, targets, nullptr, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_LAYER, halves, halves, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_RMS, floats, floats, nullptr, stream))
   LAUNCH(normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(halves, x, x, 1), halves, halves, nullptr, stream, x))

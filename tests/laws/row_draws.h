@@ -212,21 +212,24 @@ static int spoil_options(law_draw *d, law_piece *at, int k) {
 /* With a cap, half of the time; most launchers take none. */
 static int draws_caps = 1;
 static mpnum_softmax_cap drawn_caps[3];
-static void draw_cap(law_draw *d) {
+static void draw_cap(law_draw *d, int k) {
   static const float caps[] = {50, 1, 0x1p-6f};
   for (int i = 0; i < 3; ++i)
     drawn_caps[i] = mpnum_softmax_cap_of(caps[i]);
-  d->choice[4] = draws_caps ? (int)law_below(d, 6) : 5;
+  d->choice[k] = draws_caps ? (int)law_below(d, 6) : 5;
+}
+static mpnum_softmax_options options_with_cap(const law_piece *at, int k) {
+  mpnum_softmax_options options = options_of(at, 0);
+  if (at->draw->choice[k] < 3) options.cap = &drawn_caps[at->draw->choice[k]];
+  return options;
 }
 static mpnum_softmax_options capped_options_of(const law_piece *at) {
-  mpnum_softmax_options options = options_of(at, 0);
-  if (at->draw->choice[4] < 3) options.cap = &drawn_caps[at->draw->choice[4]];
-  return options;
+  return options_with_cap(at, 4);
 }
 static void draw_softmax(law_draw *d) { /* options, source, result, status */
   draw_rows(d);
   draw_options(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   d->types[0] = row_type(d);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   result_on(d, 1, 0, OPTIONS);
@@ -246,7 +249,7 @@ SOFTMAX(log_softmax)
 static void draw_logsumexp(law_draw *d) {
   draw_rows(d);
   draw_options(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   input(d, 0);
   law_result(d, OF_ROWS, 32, 0);
   law_result(d, OF_ROWS, 32, 0);
@@ -284,7 +287,7 @@ BACKWARD(softmax)
 BACKWARD(log_softmax)
 static void draw_capped_backward(law_draw *d) { /* options, dy, y, dx, x */
   draw_softmax_backward(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   input(d, 3);
 }
 static mpnum_status softmax_capped_backward(const law_piece *at) {
@@ -339,12 +342,13 @@ static void draw_cross_entropy(law_draw *d, int kind) { /* 0: soft, 32, 64: bits
   d->number[1] = law_below(d, 2) || !kind ? 0 : (float)law_below(d, 5) / 8;
   d->number[2] = draw_scale(d);
   d->choice[4] = kind && law_below(d, 2) ? (int)law_below(d, d->columns) : -100;
+  draw_cap(d, 7);
 }
 static void draw_cross_entropy_64(law_draw *d) { draw_cross_entropy(d, 64); }
 static mpnum_cross_entropy_options loss_options(const law_piece *at) {
   const law_draw *d = at->draw;
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-  options.softmax = options_of(at, 0);
+  options.softmax = options_with_cap(at, 7);
   options.label_smoothing = d->number[1];
   options.factor = d->number[2];
   options.ignore_index = d->choice[4];

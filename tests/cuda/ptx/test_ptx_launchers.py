@@ -247,6 +247,7 @@ CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.length_step = 5;
 """
 CAPPED = CAUSAL + """  const mpnum_softmax_cap cap = mpnum_softmax_cap_of(2);
+  mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
   how.cap = &cap;
 """
 NORM = """mpnum_normalize_options how = mpnum_normalize_default();
@@ -402,12 +403,17 @@ CASES = [
          CAUSAL + "  return mpnum_launch_softmax_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, status, 0);",
          CAUSAL + f"  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, status);"),
     Case("softmax_capped", {"y": ("mpnum_f16", out(210)), "dx": ("float", out(210)), "dy": ("mpnum_f16", halves(210, 1)),
-                            "x": ("float", floats(210))},
+                            "x": ("float", floats(210)), "loss": ("float", out(3)), "gradient": ("mpnum_bf16", out(210)),
+                            "targets": ("int64_t", struct.pack("<3q", 69, -100, 0))},
          CAPPED + """  AND_THEN(mpnum_launch_softmax_capped_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0, 0));
-  return mpnum_launch_softmax_capped_backward_rows(mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(dy, 3, 70),
-                                                   mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0);""",
+  AND_THEN(mpnum_launch_softmax_capped_backward_rows(mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(dy, 3, 70),
+                                                     mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0));
+  losses.softmax = how;
+  return mpnum_launch_cross_entropy_capped_rows(loss, mpnum::matrix_of(gradient, 3, 70), mpnum::matrix_of(x, 3, 70), targets,
+                                                &losses, 0, 0);""",
          CAPPED + f"""  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, 0) ||
-         mpnum_softmax_capped_backward_rows({TO(F32, 'dx')}, {OF(F16, 'dy')}, {OF(F16, 'y')}, {OF(F32, 'x')}, &how);"""),
+         mpnum_softmax_capped_backward_rows({TO(F32, 'dx')}, {OF(F16, 'dy')}, {OF(F16, 'y')}, {OF(F32, 'x')}, &how) ||
+         (losses.softmax = how, mpnum_cross_entropy_rows(loss, {TO(BF16, 'gradient')}, {OF(F32, 'x')}, targets, &losses, 0));"""),
     Case("cross_entropy", {"loss": ("float", out(3)), "gradient": ("mpnum_bf16", out(210)), "counted": ("size_t", out(1)),
                            "x": ("mpnum_bf16", bfloats(210)), "targets": ("int64_t", struct.pack("<3q", 69, -100, 0))},
          LOSS + "  return mpnum_launch_cross_entropy_rows(loss, mpnum::matrix_of(gradient, 3, 70), mpnum::matrix_of(x, 3, 70), targets, &how, 0, 0);",
