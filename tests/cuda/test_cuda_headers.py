@@ -150,6 +150,7 @@ def launches(types):
 
 QUANTISERS = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
@@ -180,6 +181,10 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(quantize_stored(stored, MATRIX(y), stream))
   LAUNCH(dequantize_stored(MATRIX(x), stored, stream))
   LAUNCH(dequantize_stored(MATRIX(y), stored, stream))
+  LAUNCH(stored_from_blocks(stored, *a, stream))
+  LAUNCH(stored_to_blocks(*a, stored, stream))
+  const mpnum_blockscale_format mx = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  LAUNCH(reorder_scales(&mx, MPNUM_SCALES_SWIZZLED, x, n, MPNUM_SCALES_IN_ROWS, y, n, n, n, stream))
   LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))
   LAUNCH(quantize_fp8<mpnum_e4m3>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
   return mpnum_launch_dequantize_fp8<mpnum_e4m3>(MATRIX(x), a, what, stream);

@@ -317,6 +317,21 @@ mpnum_status dequantize_stored_launch(const law_piece *at) {
   });
 }
 
+template <void (*draw)(law_draw *)> void draw_move_launch(law_draw *d) {
+  draw(d);
+  align_operands(d);
+}
+mpnum_status from_blocks_launch(const law_piece *at) {
+  choose_order(at);
+  return status_of(
+      mpnum_launch_stored_from_blocks(stored_at(at, at->rows), moved_at(at), nullptr));
+}
+mpnum_status to_blocks_launch(const law_piece *at) {
+  choose_order(at);
+  return status_of(
+      mpnum_launch_stored_to_blocks(moved_at(at), stored_at(at, at->rows), nullptr));
+}
+
 const unsigned cut =
     DEVICE_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE);
 const unsigned array = DEVICE_LAWS | HOLDS(LAW_SPLIT);
@@ -358,6 +373,12 @@ const law_subject subjects[] = {
     {"mpnum_launch_dequantize_stored", draw_stored_launch<draw_dequantize_stored>,
      dequantize_stored_launch, DRAWN(6) | DEVICE_LAWS | HOLDS(LAW_STRIDED),
      BESIDE(dequantize_stored), spoil_stored, nullptr},
+    {"mpnum_launch_stored_from_blocks", draw_move_launch<draw_stored_from_blocks>,
+     from_blocks_launch, DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(stored_from_blocks),
+     spoil_move, nullptr},
+    {"mpnum_launch_stored_to_blocks", draw_move_launch<draw_stored_to_blocks>,
+     to_blocks_launch, DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(stored_to_blocks),
+     spoil_move, nullptr},
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},

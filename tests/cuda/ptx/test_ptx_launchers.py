@@ -40,6 +40,7 @@ BEGIN = """\
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
@@ -278,6 +279,11 @@ STORED_TILES = """mpnum_stored a = mpnum_stored_of(MPNUM_STORED_Q8_0, 1, 8256, 0
   c.data = nf4;
   c.scales = scales;
 """
+MOVED = """mpnum_stored block = mpnum_stored_of(MPNUM_STORED_NVFP4, 3, 128, 0);
+  const mpnum_blockscaled tiles = {codes, 128, scales, 1024, 1, 0};
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  block.data = data;
+"""
 EACH_STORED = """mpnum_stored to[8];
   void *const data[8] = {mxfp4, nvfp4, q8_0, q4_0, nf4, fp4, awq, gptq};
   for (int i = 0; i < 8; ++i) {
@@ -374,6 +380,15 @@ CASES = [
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, y, 1, 8256), a) ||
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, w, 1, 8256), c) ||
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_F16, z, 1, 8256), b);"""),
+    Case("moved", {"codes": ("char", codes_of_bytes(192)), "scales": ("char", codes_of_bytes(1024)), "data": ("char", out(216)),
+                   "back": ("char", out(192)), "rows": ("char", out(24)), "again": ("char", out(1024))},
+         MOVED + """  mpnum_blockscaled other = {back, 128, rows, 24, 0, 0};
+  AND_THEN(mpnum_launch_stored_from_blocks(block, tiles, 0));
+  AND_THEN(mpnum_launch_stored_to_blocks(other, block, 0));
+  return mpnum_launch_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, again, 1024, MPNUM_SCALES_IN_ROWS, rows, 24, 3, 128, 0);""",
+         MOVED + """  mpnum_blockscaled other = {back, 128, rows, 24, 0, 0};
+  return mpnum_stored_from_blocks(block, tiles) || mpnum_stored_to_blocks(other, block) ||
+         mpnum_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, again, 1024, MPNUM_SCALES_IN_ROWS, rows, 24, 3, 128);"""),
     Case("nvfp4_stochastic", {"x": ("mpnum_bf16", bfloats(32 * 256)), "codes": ("char", out(32 * 128)), "scales": ("char", out(32 * 16)),
                               "one": ("float", one(3))},
          """const mpnum_blockscaled by_row = {codes, 256, scales, 512, 0, 0};
