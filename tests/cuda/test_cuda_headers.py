@@ -172,7 +172,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(dequantize_mx<mpnum_e3m2>(MATRIX(y), a, what, stream))
   LAUNCH(nvfp4_scale(scale, MATRIX(y), stream))
   LAUNCH(quantize_nvfp4<16>(BLOCKS, MATRIX(y), scale, what, stream))
-  error = mpnum_launch_quantize_nvfp4<1, MPNUM_TYPE_UE5M3>(BLOCKS, MATRIX(y), scale, what, stream);
+  error = mpnum_launch_quantize_nvfp4<16, MPNUM_TYPE_UE5M3>(BLOCKS, MATRIX(y), scale, what, stream);
   if (error != cudaSuccess) return error;
   error = mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(MATRIX(y), a, scale, what, stream);
   if (error != cudaSuccess) return error;

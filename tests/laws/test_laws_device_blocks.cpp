@@ -28,7 +28,8 @@ enum launcher {
   NVFP4_SQUARE = 7,
   FP8 = 8,
   FP8_SQUARE = 9,
-  NVFP4_WIDE = 13
+  NVFP4_WIDE = 13,
+  NVFP4_WIDE_SQUARE = 14
 };
 
 template <int which, class T>
@@ -45,9 +46,9 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
   if constexpr (which == MX_E2M1)
     return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, format.rule, what,
                                                 nullptr);
-  if constexpr (which == NVFP4 || which == NVFP4_SQUARE || which == NVFP4_WIDE) {
-    constexpr unsigned high = which == NVFP4_SQUARE ? 16 : 1;
-    constexpr mpnum_type type = which == NVFP4_WIDE ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
+  if constexpr (which == NVFP4 || which == NVFP4_SQUARE || which >= NVFP4_WIDE) {
+    constexpr unsigned high = which == NVFP4 || which == NVFP4_WIDE ? 1 : 16;
+    constexpr mpnum_type type = which >= NVFP4_WIDE ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
       return mpnum_launch_quantize_nvfp4_sr<high, type>(
@@ -70,10 +71,11 @@ cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *
     return mpnum_launch_dequantize_mx<mpnum_e4m3>(to, src, what, nullptr);
   if constexpr (which == MX_E2M1)
     return mpnum_launch_dequantize_mx<mpnum_e2m1>(to, src, what, nullptr);
-  constexpr unsigned high = which == NVFP4 ? 1 : 16, edge = which == FP8 ? 1 : 128;
-  if constexpr (which == NVFP4_WIDE)
-    return mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(to, src, &scale, what,
-                                                              nullptr);
+  constexpr unsigned high = which == NVFP4 || which == NVFP4_WIDE ? 1 : 16;
+  constexpr unsigned edge = which == FP8 ? 1 : 128;
+  if constexpr (which >= NVFP4_WIDE)
+    return mpnum_launch_dequantize_nvfp4<high, MPNUM_TYPE_UE5M3>(to, src, &scale, what,
+                                                                 nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
     return mpnum_launch_dequantize_nvfp4<high>(to, src, &scale, what, nullptr);
   if constexpr (which == FP8 || which == FP8_SQUARE)
@@ -362,9 +364,9 @@ const law_subject subjects[] = {
     SIDES("nvfp4", NVFP4, NVFP4_SQUARE),
     BLOCKS("nvfp4_sr", NVFP4, NVFP4_SQUARE, true),
     BACK("nvfp4", NVFP4, NVFP4_SQUARE),
-    BLOCKS("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE, false),
-    BLOCKS("nvfp4_sr/ue5m3", NVFP4_WIDE, NVFP4_WIDE, true),
-    BACK("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE),
+    BLOCKS("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE, false),
+    BLOCKS("nvfp4_sr/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE, true),
+    BACK("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE),
     BLOCKS("fp8", FP8, FP8_SQUARE, false),
     BACK("fp8", FP8, FP8_SQUARE),
     {"mpnum_launch_quantize_stored", draw_stored_launch<draw_quantize_stored>,
