@@ -10,6 +10,7 @@
 #include <mpnum/rows/activation_backward.h>
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/rows/dropout.h>
+#include <mpnum/training/adafactor.h>
 #include <mpnum/training/health.h>
 #include <mpnum/training/optimizer.h>
 #include <mpnum/mpnum.h>
@@ -258,6 +259,10 @@ void gpu_expect_stochastic_bf16(const gpu_case *c) {
 void gpu_expect_step(const mpnum_optimizer *optimizer,
                      const mpnum_optimizer_tensor *tensor) {
   must(mpnum_optimizer_step(optimizer, tensor, 1, 1, 1.0f, MPNUM_GRAD_APPLY));
+}
+void gpu_expect_adafactor(const mpnum_adafactor *adafactor,
+                          const mpnum_optimizer_tensor *tensor) {
+  must(mpnum_adafactor_step(adafactor, tensor, 1, 1, 1.0f, MPNUM_GRAD_APPLY));
 }
 
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,

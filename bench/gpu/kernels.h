@@ -111,6 +111,10 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
 /* mpnum_optimizer_step of one tensor, the first step. */
 void gpu_expect_step(const mpnum_optimizer *optimizer,
                      const mpnum_optimizer_tensor *tensor);
+/* mpnum_adafactor_step, the same. */
+struct mpnum_adafactor;
+void gpu_expect_adafactor(const struct mpnum_adafactor *adafactor,
+                          const mpnum_optimizer_tensor *tensor);
 
 /* mpnum_grad_multiply by 1/2. */
 void gpu_expect_grad(const mpnum_grad_tensor *tensors, size_t count,

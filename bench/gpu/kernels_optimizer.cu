@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher of optimizer.cuh: steps of AdamW over a list of tensors. */
+/* The launchers of optimizer.cuh and adafactor.cuh: steps over a list of tensors. */
 #include <stdio.h>
 
+#include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
 
 #include "kernels.cuh"
@@ -16,18 +17,24 @@ const uint64_t seed = 3, other_seed = 4;
 struct optimizer_row {
   const char *name;
   mpnum_type gradient, parameter, moment;
-  bool has_copy; /* of bf16 */
-  double bytes;  /* moved for an element: each array but gradients and copies twice */
+  bool has_copy;  /* of bf16 */
+  double bytes;   /* moved for an element: each array but gradients and copies twice */
+  size_t columns; /* of Adafactor, which has gradients from memory three times, and once
+                     out of the L2 cache, parameters too; 0: AdamW */
 };
 const optimizer_row rows[] = {
     {"optimizer_step adamw f32", MPNUM_TYPE_F32, MPNUM_TYPE_F32, MPNUM_TYPE_F32, false,
-     4 + 8 + 16},
+     4 + 8 + 16, 0},
     {"optimizer_step adamw f32, bf16 gradient and copy", MPNUM_TYPE_BF16, MPNUM_TYPE_F32,
-     MPNUM_TYPE_F32, true, 2 + 8 + 16 + 2},
+     MPNUM_TYPE_F32, true, 2 + 8 + 16 + 2, 0},
     {"optimizer_step adamw bf16, stochastic, bf16 moments", MPNUM_TYPE_BF16,
-     MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, false, 2 + 4 + 8},
+     MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, false, 2 + 4 + 8, 0},
     {"optimizer_step adamw bf16, stochastic, 8-bit moments", MPNUM_TYPE_BF16,
-     MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, false, 2 + 4 + 4}};
+     MPNUM_TYPE_BF16, MPNUM_TYPE_E4M3, false, 2 + 4 + 4, 0},
+    {"adafactor_step f32", MPNUM_TYPE_F32, MPNUM_TYPE_F32, MPNUM_TYPE_F32, false,
+     3 * 4 + 3 * 4, 1024},
+    {"adafactor_step bf16, stochastic", MPNUM_TYPE_BF16, MPNUM_TYPE_BF16, MPNUM_TYPE_F32,
+     false, 3 * 2 + 3 * 2, 1024}};
 const unsigned row_count = sizeof rows / sizeof *rows;
 
 size_t size_of(mpnum_type type) {
@@ -80,6 +87,7 @@ mpnum_optimizer_tensor tensor_of(const optimizer_row *row, const arrays_of &all,
       row->parameter, behind(all.parameter, size_of(row->parameter) * begin), row->moment,
       behind(all.moment1, moment), behind(all.moment2, moment));
   made.first = begin;
+  made.columns = row->columns;
   if (row->has_copy) made.copy = behind(all.copy, 2 * begin);
   if (row->moment == MPNUM_TYPE_E4M3) {
     made.moment1_scales = all.scales1.as<mpnum_e8m0>() + begin / MPNUM_OPTIMIZER_BLOCK;
@@ -90,20 +98,28 @@ mpnum_optimizer_tensor tensor_of(const optimizer_row *row, const arrays_of &all,
 
 struct step_work {
   mpnum_optimizer optimizer;
-  gpu_buffer tensors, words, progress;
-  mpnum_optimizer_list list;
+  mpnum_adafactor adafactor;
+  gpu_buffer tensors, words, progress, workspace;
+  mpnum_optimizer_list list; /* of Adafactor: in host memory */
 
   bool make(gpu_run *run, const mpnum_optimizer_tensor *from, size_t count) {
+    const mpnum_optimizer_progress none = mpnum_optimizer_progress();
+    optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
+    adafactor = mpnum_adafactor_default();
+    list.tensors = from;
+    list.count = count;
+    if (!gpu_put(run, &progress, &none, 1)) return false;
+    if (from->columns)
+      return run->done(workspace.make(mpnum_launch_adafactor_bytes(from, count)),
+                       "memory");
     gpu_host_array<uint64_t> tiles(count + 1);
     if (!tiles.at) return refuse(&run->why, "out of memory");
-    optimizer = mpnum_optimizer_default(MPNUM_OPTIMIZER_ADAMW);
     const mpnum_status status =
         mpnum_optimizer_plan(&list, tiles.at, &optimizer, from, count);
     if (status != MPNUM_OK)
       return refuse(&run->why, "planning tensors: %s", mpnum_status_string(status));
-    const mpnum_optimizer_progress none = mpnum_optimizer_progress();
     if (!gpu_put(run, &tensors, from, count) ||
-        !gpu_put(run, &words, tiles.at, count + 1) || !gpu_put(run, &progress, &none, 1))
+        !gpu_put(run, &words, tiles.at, count + 1))
       return false;
     list.tensors = tensors.as<mpnum_optimizer_tensor>();
     list.tiles_before = words.as<uint64_t>();
@@ -116,6 +132,11 @@ bool fetch(gpu_run *run, void *to, const gpu_buffer *from, size_t bytes) {
 }
 cudaError_t run_step(void *context) {
   const step_work *work = static_cast<const step_work *>(context);
+  if (work->workspace.at)
+    return mpnum_launch_adafactor_step(&work->adafactor, work->list.tensors,
+                                       work->list.count,
+                                       work->progress.as<mpnum_optimizer_progress>(),
+                                       nullptr, nullptr, nullptr, work->workspace.at, 0);
   return mpnum_launch_optimizer_step(&work->optimizer, work->list,
                                      work->progress.as<mpnum_optimizer_progress>(),
                                      nullptr, nullptr, nullptr, 0);
@@ -123,7 +144,8 @@ cudaError_t run_step(void *context) {
 
 /* One step of a small tensor on both sides: all that it writes. */
 bool check_step(gpu_run *run, const optimizer_row *row, gpu_match *match) {
-  const size_t n = 5001, scales = n / MPNUM_OPTIMIZER_BLOCK + 1;
+  const size_t n = row->columns ? 5 * row->columns : 5001,
+               scales = n / MPNUM_OPTIMIZER_BLOCK + 1;
   const size_t moment = size_of(row->moment) * n;
   arrays_of there;
   step_work work;
@@ -154,7 +176,10 @@ bool check_step(gpu_run *run, const optimizer_row *row, gpu_match *match) {
   if (has_scales) tensor.moment1_scales = reinterpret_cast<mpnum_e8m0 *>(own + 16 * n);
   if (has_scales) tensor.moment2_scales = reinterpret_cast<mpnum_e8m0 *>(own + 20 * n);
   if (tensor.copy) tensor.copy = own + 24 * n;
-  gpu_expect_step(&work.optimizer, &tensor);
+  if (row->columns)
+    gpu_expect_adafactor(&work.adafactor, &tensor);
+  else
+    gpu_expect_step(&work.optimizer, &tensor);
   for (unsigned i = 1; i < part_count; ++i) {
     if (!fetch(run, theirs.at, parts[i].from, parts[i].bytes)) return false;
     gpu_compare(match, own + 4 * n * i, theirs.at, parts[i].bytes);
@@ -170,12 +195,17 @@ bool gpu_optimizer_name(unsigned index, char *name, size_t size) {
   return true;
 }
 
-/* 16 tensors, a quarter of the arrays' elements in all. */
+/* 16 tensors, a quarter of the arrays' elements in all; of small arrays matrices are
+ * narrower. */
 bool gpu_measure_optimizer(gpu_run *run, unsigned index, gpu_kernel *made) {
-  const optimizer_row *row = &rows[index];
+  optimizer_row chosen = rows[index];
+  const optimizer_row *row = &chosen;
   if (!run->need_arrays()) return false;
-  const size_t count = 16, block = MPNUM_OPTIMIZER_BLOCK;
-  const size_t each = run->arrays.count / 4 / count / block * block, n = each * count;
+  const size_t count = 16, most = run->arrays.count / 4 / count;
+  while (chosen.columns > most)
+    chosen.columns /= 2;
+  const size_t block = chosen.columns ? chosen.columns : MPNUM_OPTIMIZER_BLOCK;
+  const size_t each = most / block * block, n = each * count;
   mpnum_optimizer_tensor tensors[count];
   arrays_of all;
   step_work work;

@@ -70,12 +70,12 @@ static inline void add_block_formats(void) {
   add_mx_formats();
   add_block_format("nvfp4 1x16", mpnum_blockscale_nvfp4_1x16(), e2m1, REF_TWO_LEVEL);
   add_block_format("nvfp4 16x16", mpnum_blockscale_nvfp4_16x16(), e2m1, REF_TWO_LEVEL);
-  for (int i = 0; i < 2; ++i) {
-    const mpnum_type type = i ? MPNUM_TYPE_UE4M3 : MPNUM_TYPE_UE5M3;
+  for (int i = 0; i < 3; ++i) {
+    const mpnum_type type = i == 1 ? MPNUM_TYPE_UE4M3 : MPNUM_TYPE_UE5M3;
     char name[64];
-    format = mpnum_blockscale_nvfp4_1x16();
+    format = i == 2 ? mpnum_blockscale_nvfp4_16x16() : mpnum_blockscale_nvfp4_1x16();
     format.scale_type = type;
-    snprintf(name, sizeof name, "nvfp4 1x16 %s", mpnum_type_name(type));
+    snprintf(name, sizeof name, "nvfp4 %zux16 %s", format.rows, mpnum_type_name(type));
     add_block_format(name, format, e2m1, REF_TWO_LEVEL)->reference.scale =
         mpnum_type_name(type);
   }

@@ -185,6 +185,11 @@ static void rounding_is_quantising_and_dequantising(void) {
     check_rounding(round);
 }
 
+/* S: 448 times 6 over amax, whatever the scales of blocks are. */
+static float second_scale(float amax) {
+  const float most = mpnum_from_bits_f32(0x7f7fffffu);
+  return !(amax > 0) ? 1 : amax < 2688 / most ? most : 2688 / amax;
+}
 static void check_two_levels(int round) {
   static float scales[256], want_scales[256];
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
@@ -196,6 +201,7 @@ static void check_two_levels(int round) {
   want.format = mpnum_blockscale_nvfp4_1x16();
   if (below(3) == 0) want.format = mpnum_blockscale_nvfp4_16x16();
   if (below(3) == 0) want.format.rounding = MPNUM_ROUND_STOCHASTIC;
+  if (below(3) == 0) want.format.scale_type = MPNUM_TYPE_UE5M3;
   any_place(&want);
   made.format = want.format;
   made.at = want.at;
@@ -225,7 +231,7 @@ static void check_two_levels(int round) {
     at.scale_inv = want.scales + (want.at.is_swizzled ? r / 128 * 512 * ((across + 3) / 4)
                                                       : r / want.format.rows * across);
     must(mpnum_finite_amax_rows(&amax, part));
-    at.scale = want_scales[g] = mpnum_nvfp4_scale(amax);
+    at.scale = want_scales[g] = second_scale(amax);
     must(mpnum_quantize_blocks(&want.format, at, part, &own, &losses));
     CHECK(mpnum_bits_f32(scales[g]) == mpnum_bits_f32(want_scales[g]), "%d: S of %zu",
           round, g);
@@ -246,6 +252,32 @@ static void check_two_levels(int round) {
 static void groups_of_rows_are_matrices_with_their_own_scale(void) {
   for (int round = 0; round < 80; ++round)
     check_two_levels(round);
+}
+
+/* S is the same for scales of ue5m3, of which the largest then is 448 again, 1.75 2^(23 -
+ * 15), not 114688; they reach further down: 2^-15 is 4 of ue5m3, and no e4m3, of which a
+ * scale of 0 has codes of 0. */
+static void wider_scales_reach_down_not_up(void) {
+  float x[64] = {5376}, scale = 0;
+  uint8_t codes[32], scales[4];
+  mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 64);
+  x[16] = 0x6p-14f;
+  x[32] = -0x1.8p-14f; /* -6 times 2^-17, the smallest, over S */
+  x[48] = 3;
+  for (int i = 0; i < 2; ++i) {
+    static const uint8_t wanted[2][4] = {{0x7e, 0, 0, 0x28}, {0xbe, 4, 1, 0x68}};
+    const mpnum_blockscaled dst =
+        mpnum_blockscaled_of(&format, codes, scales, sizeof scales, 64);
+    must(mpnum_quantize_two_level(&format, dst, &scale, 0, src, NULL, NULL));
+    CHECK(scale == 0.5f, "%d: S of %g", i, (double)scale);
+    CHECK(memcmp(scales, wanted[i], 4) == 0, "%d: %02x %02x %02x %02x", i, scales[0],
+          scales[1], scales[2], scales[3]);
+    CHECK(codes[0] == 7 && codes[24] == 7 && codes[8] == (i ? 7 : 0) &&
+              codes[16] == (i ? 15 : 0),
+          "%d: %02x %02x %02x %02x", i, codes[0], codes[8], codes[16], codes[24]);
+    format.scale_type = MPNUM_TYPE_UE5M3;
+  }
 }
 
 /* --- Scales --- */
@@ -500,6 +532,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(converting_is_dequantising_and_quantising);
   RUN_FOR_EACH_ISA(rounding_is_quantising_and_dequantising);
   RUN_FOR_EACH_ISA(groups_of_rows_are_matrices_with_their_own_scale);
+  RUN_FOR_EACH_ISA(wider_scales_reach_down_not_up);
   TAP_RUN(scales_are_where_orders_have_them);
   TAP_RUN(scales_swizzled_later_are_those_of_quantising);
   TAP_RUN(transposed_codes_are_those_of_the_transpose);

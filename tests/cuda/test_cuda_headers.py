@@ -150,6 +150,7 @@ def launches(types):
 
 QUANTISERS = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
@@ -171,7 +172,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(dequantize_mx<mpnum_e3m2>(MATRIX(y), a, what, stream))
   LAUNCH(nvfp4_scale(scale, MATRIX(y), stream))
   LAUNCH(quantize_nvfp4<16>(BLOCKS, MATRIX(y), scale, what, stream))
-  error = mpnum_launch_quantize_nvfp4<1, MPNUM_TYPE_UE5M3>(BLOCKS, MATRIX(y), scale, what, stream);
+  error = mpnum_launch_quantize_nvfp4<16, MPNUM_TYPE_UE5M3>(BLOCKS, MATRIX(y), scale, what, stream);
   if (error != cudaSuccess) return error;
   error = mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(MATRIX(y), a, scale, what, stream);
   if (error != cudaSuccess) return error;
@@ -180,6 +181,10 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(quantize_stored(stored, MATRIX(y), stream))
   LAUNCH(dequantize_stored(MATRIX(x), stored, stream))
   LAUNCH(dequantize_stored(MATRIX(y), stored, stream))
+  LAUNCH(stored_from_blocks(stored, *a, stream))
+  LAUNCH(stored_to_blocks(*a, stored, stream))
+  const mpnum_blockscale_format mx = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  LAUNCH(reorder_scales(&mx, MPNUM_SCALES_SWIZZLED, x, n, MPNUM_SCALES_IN_ROWS, y, n, n, n, stream))
   LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))
   LAUNCH(quantize_fp8<mpnum_e4m3>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
   return mpnum_launch_dequantize_fp8<mpnum_e4m3>(MATRIX(x), a, what, stream);
@@ -207,6 +212,7 @@ cudaError_t launch_rows(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, size_t n, co
   LAUNCH(log_softmax_capped_rows(floats, halves, nullptr, nullptr, stream))
   LAUNCH(logsumexp_capped_rows(x, floats, nullptr, nullptr, stream))
   LAUNCH(softmax_capped_backward_rows(halves, halves, halves, floats, nullptr, stream))
+  LAUNCH(cross_entropy_capped_rows(x, halves, halves, targets, nullptr, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_LAYER, halves, halves, nullptr, stream))
   LAUNCH(normalize_rows(MPNUM_NORM_RMS, floats, floats, nullptr, stream))
   LAUNCH(normalize_backward_rows(MPNUM_NORM_LAYER, mpnum::norm_gradients_of(halves, x, x, 1), halves, halves, nullptr, stream, x))

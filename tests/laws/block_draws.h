@@ -31,8 +31,8 @@ static mpnum_blockscale_format format_of(const law_draw *d, int which) {
   mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
   if (choice[0] < 5) format = mpnum_blockscale_mx(mx_types[choice[0]], rule);
   if (choice[0] == 5) format = mpnum_blockscale_mx_int8(rule);
-  if (choice[0] == 7) format = mpnum_blockscale_nvfp4_16x16();
-  if (choice[0] == 13) format.scale_type = MPNUM_TYPE_UE5M3;
+  if (choice[0] == 7 || choice[0] == 14) format = mpnum_blockscale_nvfp4_16x16();
+  if (choice[0] >= 13) format.scale_type = MPNUM_TYPE_UE5M3;
   if (choice[0] == 8) format = mpnum_blockscale_fp8_1x128();
   if (choice[0] == 9) format = mpnum_blockscale_fp8_128x128();
   if (choice[0] == 10) format = mpnum_blockscale_int8_row();

@@ -55,7 +55,8 @@ inline mpnum_status status_of(cudaError_t error) {
 /* Arrays of a type lie where it may. */
 inline void align_operands(law_draw *d) {
   for (int k = 0; k < d->count; ++k)
-    if (d->operands[k].bits > 8) d->operands[k].alignment = d->operands[k].bits / 8;
+    if (d->operands[k].bits > 8)
+      d->operands[k].alignment = (d->operands[k].bits >> (d->pairs >> k & 1)) / 8;
 }
 /* Before another try at a draw. */
 inline void forget_operands(law_draw *d) {
@@ -63,13 +64,16 @@ inline void forget_operands(law_draw *d) {
     std::free(d->operands[k].values);
   std::memset(d->operands, 0, sizeof d->operands);
   d->count = 0;
+  d->pairs = 0;
 }
 template <class T> T *data(const law_piece *at, int k) {
   return static_cast<T *>(at->at[k]);
 }
 
 template <class T> mpnum::matrix<T> matrix_at(const law_piece *at, int k) {
-  return mpnum::matrix_of(data<T>(at, k), at->rows, at->columns, at->stride[k]);
+  const size_t each = at->draw->pairs >> k & 1 ? 2 : 1;
+  return mpnum::matrix_of(data<T>(at, k), at->rows, each * at->columns,
+                          each * at->stride[k]);
 }
 
 } // namespace

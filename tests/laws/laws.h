@@ -86,6 +86,7 @@ typedef struct law_draw {
   uint64_t word[2];
   float number[4];
   int choice[8];
+  unsigned pairs;       /* a bit for each operand whose elements are two of a type */
   mpnum_status refusal; /* set by spoil: what is wanted, if not any status but OK */
   const void *entry;
 } law_draw;

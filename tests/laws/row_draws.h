@@ -92,18 +92,34 @@ static int floats(law_draw *d, int is_there, law_shape shape) {
   d->operands[made].may_overlap = 1;
   return made;
 }
+/* An input whose elements are two of a type. */
+static int pairs(law_draw *d, law_shape shape, mpnum_type type) {
+  int made;
+  d->columns *= 2;
+  made = law_input(d, shape, type, 0);
+  d->columns /= 2;
+  d->operands[made].bits *= 2;
+  d->pairs |= 1u << made;
+  return made;
+}
+static size_t each_of(const law_piece *at, int k) {
+  return at->draw->pairs >> k & 1 ? 2 : 1;
+}
 /* choice[5] and [6]: of which operand, + 1, the matrix lacks a column or a row. */
 static mpnum_matrix to(const law_piece *at, int k, mpnum_type type) {
-  mpnum_matrix made = mpnum_matrix_of(type, at->at[k], at->rows, at->columns);
-  made.stride = at->stride[k];
+  const size_t each = each_of(at, k);
+  mpnum_matrix made = mpnum_matrix_of(type, at->at[k], at->rows, each * at->columns);
+  made.stride = each * at->stride[k];
   if (at->draw->choice[5] == k + 1) --made.columns;
   if (at->draw->choice[6] == k + 1) --made.rows;
   if (!at->draw->operands[k].bits) made = mpnum_matrix_empty();
   return made;
 }
 static mpnum_const_matrix from(const law_piece *at, int k, mpnum_type type) {
-  mpnum_const_matrix made = mpnum_const_matrix_of(type, at->at[k], at->rows, at->columns);
-  made.stride = at->stride[k];
+  const size_t each = each_of(at, k);
+  mpnum_const_matrix made =
+      mpnum_const_matrix_of(type, at->at[k], at->rows, each * at->columns);
+  made.stride = each * at->stride[k];
   if (at->draw->choice[5] == k + 1) --made.columns;
   if (at->draw->choice[6] == k + 1) --made.rows;
   return made;
@@ -212,21 +228,24 @@ static int spoil_options(law_draw *d, law_piece *at, int k) {
 /* With a cap, half of the time; most launchers take none. */
 static int draws_caps = 1;
 static mpnum_softmax_cap drawn_caps[3];
-static void draw_cap(law_draw *d) {
+static void draw_cap(law_draw *d, int k) {
   static const float caps[] = {50, 1, 0x1p-6f};
   for (int i = 0; i < 3; ++i)
     drawn_caps[i] = mpnum_softmax_cap_of(caps[i]);
-  d->choice[4] = draws_caps ? (int)law_below(d, 6) : 5;
+  d->choice[k] = draws_caps ? (int)law_below(d, 6) : 5;
+}
+static mpnum_softmax_options options_with_cap(const law_piece *at, int k) {
+  mpnum_softmax_options options = options_of(at, 0);
+  if (at->draw->choice[k] < 3) options.cap = &drawn_caps[at->draw->choice[k]];
+  return options;
 }
 static mpnum_softmax_options capped_options_of(const law_piece *at) {
-  mpnum_softmax_options options = options_of(at, 0);
-  if (at->draw->choice[4] < 3) options.cap = &drawn_caps[at->draw->choice[4]];
-  return options;
+  return options_with_cap(at, 4);
 }
 static void draw_softmax(law_draw *d) { /* options, source, result, status */
   draw_rows(d);
   draw_options(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   d->types[0] = row_type(d);
   law_input(d, OF_ELEMENTS, d->types[0], 0);
   result_on(d, 1, 0, OPTIONS);
@@ -246,7 +265,7 @@ SOFTMAX(log_softmax)
 static void draw_logsumexp(law_draw *d) {
   draw_rows(d);
   draw_options(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   input(d, 0);
   law_result(d, OF_ROWS, 32, 0);
   law_result(d, OF_ROWS, 32, 0);
@@ -284,7 +303,7 @@ BACKWARD(softmax)
 BACKWARD(log_softmax)
 static void draw_capped_backward(law_draw *d) { /* options, dy, y, dx, x */
   draw_softmax_backward(d);
-  draw_cap(d);
+  draw_cap(d, 4);
   input(d, 3);
 }
 static mpnum_status softmax_capped_backward(const law_piece *at) {
@@ -339,12 +358,13 @@ static void draw_cross_entropy(law_draw *d, int kind) { /* 0: soft, 32, 64: bits
   d->number[1] = law_below(d, 2) || !kind ? 0 : (float)law_below(d, 5) / 8;
   d->number[2] = draw_scale(d);
   d->choice[4] = kind && law_below(d, 2) ? (int)law_below(d, d->columns) : -100;
+  draw_cap(d, 7);
 }
 static void draw_cross_entropy_64(law_draw *d) { draw_cross_entropy(d, 64); }
 static mpnum_cross_entropy_options loss_options(const law_piece *at) {
   const law_draw *d = at->draw;
   mpnum_cross_entropy_options options = mpnum_cross_entropy_default();
-  options.softmax = options_of(at, 0);
+  options.softmax = options_with_cap(at, 7);
   options.label_smoothing = d->number[1];
   options.factor = d->number[2];
   options.ignore_index = d->choice[4];
@@ -514,11 +534,32 @@ static void draw_numbers(law_draw *d) {
   d->number[2] = law_below(d, 2) ? 0 : 3.5f;
   d->number[3] = d->choice[0] || law_below(d, 2) ? 0 : 1.702f;
 }
-static void draw_activation(law_draw *d) {
+/* The source, with its factor by turns at times; whether it is. */
+static int draw_gates(law_draw *d) {
   draw_rows(d);
-  input(d, 0);
+  d->types[0] = row_type(d);
+  if (law_below(d, 3) == 0) {
+    pairs(d, OF_ELEMENTS, d->types[0]);
+    return 1;
+  }
+  law_input(d, OF_ELEMENTS, d->types[0], 0);
+  return 0;
+}
+static void draw_bias(law_draw *d, int by_turns) {
+  const int is_there = law_below(d, 2) == 0;
+  int made;
+  if (!by_turns || !is_there) {
+    floats(d, is_there, OF_COLUMNS);
+    return;
+  }
+  made = pairs(d, OF_COLUMNS, MPNUM_TYPE_F32);
+  d->operands[made].is_needed = 0;
+  d->operands[made].may_overlap = 1;
+}
+static void draw_activation(law_draw *d) {
+  const int by_turns = draw_gates(d);
   d->types[2] = row_type(d);
-  if (law_below(d, 2)) {
+  if (!by_turns && law_below(d, 2)) {
     law_input(d, OF_ELEMENTS, d->types[2], 0);
     d->operands[A_FACTOR].is_needed = 0;
   } else {
@@ -530,10 +571,11 @@ static void draw_activation(law_draw *d) {
     d->operands[A_DST].is_needed = 1;
   } else {
     result(d, 1, 1);
+    if (by_turns) d->operands[A_DST].lies_on = 0;
     if (d->operands[A_FACTOR].bits && d->types[1] == d->types[2] && law_below(d, 2))
       d->operands[A_DST].lies_on = A_FACTOR + 1;
   }
-  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  draw_bias(d, by_turns);
   draw_numbers(d);
 }
 static mpnum_activation kind_of(const law_piece *at) {
@@ -549,6 +591,7 @@ static mpnum_activation_options activation_options(const law_piece *at) {
   options.limit = d->number[2];
   options.alpha = d->number[3];
   options.adds = is_backward > 1;
+  options.is_interleaved = (int)each_of(at, A_SRC) - 1;
   if (d->choice[0] >= 3 && d->choice[0] < 6)
     options.function = d->choice[0] == 3   ? mpnum_silu_light_f32_array
                        : d->choice[0] == 4 ? mpnum_gelu_light_f32_array
@@ -578,26 +621,28 @@ static mpnum_status activation_quantize(const law_piece *at) {
 }
 /* Gradients: types[1] is that of both, types[3] that of dy; choice[3] is 2 where they are
  * added. */
-static void draw_gradient(law_draw *d, int is_wanted) {
+static void draw_gradient(law_draw *d, int is_wanted, int by_turns) {
+  const int bits = d->choice[7] ? 8 : law_bits(d->types[1]);
   int made;
   if (!is_wanted) {
     law_none(d);
   } else if (d->choice[3] == 2) {
-    made = law_input(d, OF_ELEMENTS, d->types[1], 0);
+    made = by_turns ? pairs(d, OF_ELEMENTS, d->types[1])
+                    : law_input(d, OF_ELEMENTS, d->types[1], 0);
     d->operands[made].is_result = 1;
     d->operands[made].is_needed = 0;
   } else {
-    made = law_result(d, OF_ELEMENTS, d->choice[7] ? 8 : law_bits(d->types[1]), 0);
+    made = law_result(d, OF_ELEMENTS, by_turns ? 2 * bits : bits, 0);
     d->operands[made].is_needed = 0;
+    d->pairs |= (unsigned)by_turns << made;
   }
 }
 static void draw_activation_backward(law_draw *d) {
-  const int has_factor = law_below(d, 4) != 0, wants = (int)law_below(d, 3);
   static const int types[] = {0, 2, 3}; /* of src, factor, dy */
-  draw_rows(d);
+  const int by_turns = draw_gates(d), wants = (int)law_below(d, 3);
+  const int has_factor = law_below(d, 4) != 0 && !by_turns;
   d->choice[3] = law_below(d, 4) || d->choice[7] ? 1 : 2;
   d->types[1] = d->choice[7] ? law_pick(d, code_types) : row_type(d);
-  input(d, 0);
   d->types[2] = row_type(d);
   if (has_factor) {
     law_input(d, OF_ELEMENTS, d->types[2], 0);
@@ -606,20 +651,20 @@ static void draw_activation_backward(law_draw *d) {
     law_none(d);
   }
   input(d, 3);
-  draw_gradient(d, !has_factor || wants);
-  draw_gradient(d, has_factor && wants != 1);
+  draw_gradient(d, !has_factor || wants, by_turns);
+  draw_gradient(d, has_factor && wants != 1, 0);
   if (d->operands[AB_TO_SRC].bits && !d->operands[AB_TO_FACTOR].bits)
     d->operands[AB_TO_SRC].is_needed = 1;
   if (d->operands[AB_TO_FACTOR].bits && !d->operands[AB_TO_SRC].bits)
     d->operands[AB_TO_FACTOR].is_needed = 1;
   if (d->choice[3] == 1 && !d->choice[7]) { /* in the place of different ones */
-    const int first = (int)law_below(d, 3), second = (first + 1) % 3;
+    const int first = by_turns ? 0 : (int)law_below(d, 3), second = (first + 1) % 3;
     if (d->types[types[first]] == d->types[1] && d->operands[first].bits)
       d->operands[AB_TO_SRC].lies_on = first + 1;
     if (d->types[types[second]] == d->types[1] && d->operands[second].bits)
       d->operands[AB_TO_FACTOR].lies_on = second + 1;
   }
-  floats(d, law_below(d, 2) == 0, OF_COLUMNS);
+  draw_bias(d, by_turns);
   draw_numbers(d);
 }
 static mpnum_status activation_backward(const law_piece *at) {

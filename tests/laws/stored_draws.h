@@ -89,4 +89,56 @@ static int spoil_stored(law_draw *d, law_piece *at, int k) {
   return k < 2 || (k == 2 && at->at[S_SCALES]);
 }
 
+/* --- Moves --- */
+
+enum { V_CODES, V_DATA, V_SCALES };
+static mpnum_blockscaled moved_at(const law_piece *at) {
+  const law_draw *d = at->draw;
+  mpnum_blockscaled made;
+  made.codes = at->at[V_CODES];
+  made.stride = at->stride[V_CODES];
+  made.scale_inv = at->at[V_SCALES];
+  made.scale_inv_bytes = at->at[V_SCALES] ? d->operands[V_SCALES].count : 0;
+  made.is_swizzled = (int)d->word[1];
+  made.scale = 0;
+  return made;
+}
+static void draw_move(law_draw *d, int is_back) {
+  draw_stored_shape(d, 2);
+  const mpnum_stored_layout layout = (mpnum_stored_layout)d->choice[0];
+  const mpnum_blockscale_format format =
+      layout == MPNUM_STORED_NVFP4
+          ? mpnum_blockscale_nvfp4_1x16()
+          : mpnum_blockscale_mx(MPNUM_TYPE_E2M1, MPNUM_BLOCKSCALE_FLOOR);
+  d->word[1] = law_below(d, 2);
+  law_words(d, OF_ELEMENTS, 4, 0, 16, 0);
+  d->operands[V_CODES].has_stride = 1;
+  d->operands[V_CODES].is_needed = 1;
+  draw_stored_bytes(d, mpnum_stored_of(layout, d->rows, d->columns, 0).data_bytes);
+  draw_stored_bytes(
+      d, mpnum_blockscale_scale_bytes(&format, d->rows, d->columns, (int)d->word[1]));
+  d->operands[V_CODES].is_result = is_back;
+  for (int k = V_DATA; k <= V_SCALES; ++k) {
+    operand *o = &d->operands[k];
+    if (!o->bits) continue;
+    o->is_result = (k == V_DATA) != is_back;
+    for (size_t i = 0; i < o->count && !o->is_result; ++i)
+      o->values[i] = (uint8_t)law_random(d);
+  }
+}
+static void draw_stored_to_blocks(law_draw *d) { draw_move(d, 1); }
+static void draw_stored_from_blocks(law_draw *d) { draw_move(d, 0); }
+static mpnum_status stored_to_blocks(const law_piece *at) {
+  return mpnum_stored_to_blocks(moved_at(at), stored_at(at, at->rows));
+}
+static mpnum_status stored_from_blocks(const law_piece *at) {
+  return mpnum_stored_from_blocks(stored_at(at, at->rows), moved_at(at));
+}
+static int spoil_move(law_draw *d, law_piece *at, int k) {
+  d->refusal = MPNUM_ERROR_OVERLAP;
+  if (k == 0) at->at[V_DATA] = at->at[V_CODES];
+  if (k == 1) at->at[V_SCALES] = at->at[V_DATA];
+  return k < 2;
+}
+
 #endif

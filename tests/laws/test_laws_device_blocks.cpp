@@ -28,7 +28,8 @@ enum launcher {
   NVFP4_SQUARE = 7,
   FP8 = 8,
   FP8_SQUARE = 9,
-  NVFP4_WIDE = 13
+  NVFP4_WIDE = 13,
+  NVFP4_WIDE_SQUARE = 14
 };
 
 template <int which, class T>
@@ -45,9 +46,9 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
   if constexpr (which == MX_E2M1)
     return mpnum_launch_quantize_mx<mpnum_e2m1>(row, column, from, format.rule, what,
                                                 nullptr);
-  if constexpr (which == NVFP4 || which == NVFP4_SQUARE || which == NVFP4_WIDE) {
-    constexpr unsigned high = which == NVFP4_SQUARE ? 16 : 1;
-    constexpr mpnum_type type = which == NVFP4_WIDE ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
+  if constexpr (which == NVFP4 || which == NVFP4_SQUARE || which >= NVFP4_WIDE) {
+    constexpr unsigned high = which == NVFP4 || which == NVFP4_WIDE ? 1 : 16;
+    constexpr mpnum_type type = which >= NVFP4_WIDE ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
       return mpnum_launch_quantize_nvfp4_sr<high, type>(
@@ -70,10 +71,11 @@ cudaError_t dequantize_by(const law_piece *at, T *dst, const mpnum_blockscaled *
     return mpnum_launch_dequantize_mx<mpnum_e4m3>(to, src, what, nullptr);
   if constexpr (which == MX_E2M1)
     return mpnum_launch_dequantize_mx<mpnum_e2m1>(to, src, what, nullptr);
-  constexpr unsigned high = which == NVFP4 ? 1 : 16, edge = which == FP8 ? 1 : 128;
-  if constexpr (which == NVFP4_WIDE)
-    return mpnum_launch_dequantize_nvfp4<1, MPNUM_TYPE_UE5M3>(to, src, &scale, what,
-                                                              nullptr);
+  constexpr unsigned high = which == NVFP4 || which == NVFP4_WIDE ? 1 : 16;
+  constexpr unsigned edge = which == FP8 ? 1 : 128;
+  if constexpr (which >= NVFP4_WIDE)
+    return mpnum_launch_dequantize_nvfp4<high, MPNUM_TYPE_UE5M3>(to, src, &scale, what,
+                                                                 nullptr);
   if constexpr (which == NVFP4 || which == NVFP4_SQUARE)
     return mpnum_launch_dequantize_nvfp4<high>(to, src, &scale, what, nullptr);
   if constexpr (which == FP8 || which == FP8_SQUARE)
@@ -317,6 +319,21 @@ mpnum_status dequantize_stored_launch(const law_piece *at) {
   });
 }
 
+template <void (*draw)(law_draw *)> void draw_move_launch(law_draw *d) {
+  draw(d);
+  align_operands(d);
+}
+mpnum_status from_blocks_launch(const law_piece *at) {
+  choose_order(at);
+  return status_of(
+      mpnum_launch_stored_from_blocks(stored_at(at, at->rows), moved_at(at), nullptr));
+}
+mpnum_status to_blocks_launch(const law_piece *at) {
+  choose_order(at);
+  return status_of(
+      mpnum_launch_stored_to_blocks(moved_at(at), stored_at(at, at->rows), nullptr));
+}
+
 const unsigned cut =
     DEVICE_LAWS | HOLDS(LAW_STRIDED) | HOLDS(LAW_SPLIT) | HOLDS(LAW_ALONE);
 const unsigned array = DEVICE_LAWS | HOLDS(LAW_SPLIT);
@@ -347,9 +364,9 @@ const law_subject subjects[] = {
     SIDES("nvfp4", NVFP4, NVFP4_SQUARE),
     BLOCKS("nvfp4_sr", NVFP4, NVFP4_SQUARE, true),
     BACK("nvfp4", NVFP4, NVFP4_SQUARE),
-    BLOCKS("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE, false),
-    BLOCKS("nvfp4_sr/ue5m3", NVFP4_WIDE, NVFP4_WIDE, true),
-    BACK("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE),
+    BLOCKS("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE, false),
+    BLOCKS("nvfp4_sr/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE, true),
+    BACK("nvfp4/ue5m3", NVFP4_WIDE, NVFP4_WIDE_SQUARE),
     BLOCKS("fp8", FP8, FP8_SQUARE, false),
     BACK("fp8", FP8, FP8_SQUARE),
     {"mpnum_launch_quantize_stored", draw_stored_launch<draw_quantize_stored>,
@@ -358,6 +375,12 @@ const law_subject subjects[] = {
     {"mpnum_launch_dequantize_stored", draw_stored_launch<draw_dequantize_stored>,
      dequantize_stored_launch, DRAWN(6) | DEVICE_LAWS | HOLDS(LAW_STRIDED),
      BESIDE(dequantize_stored), spoil_stored, nullptr},
+    {"mpnum_launch_stored_from_blocks", draw_move_launch<draw_stored_from_blocks>,
+     from_blocks_launch, DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(stored_from_blocks),
+     spoil_move, nullptr},
+    {"mpnum_launch_stored_to_blocks", draw_move_launch<draw_stored_to_blocks>,
+     to_blocks_launch, DEVICE_LAWS | HOLDS(LAW_STRIDED), BESIDE(stored_to_blocks),
+     spoil_move, nullptr},
     {"mpnum_launch_nvfp4_scale", draw_nvfp4_scale, nvfp4_scale_launch,
      (DEVICE_LAWS | HOLDS(LAW_STRIDED)) & ~HOLDS(LAW_EMPTY), BESIDE(nvfp4_scale_on_host),
      nullptr, nullptr},

@@ -115,23 +115,24 @@ mpnum_status capped_backward_launch(const law_piece *at) {
 
 /* --- Cross-entropy: the reduced loss is the host's but for the order of its sum --- */
 
-void draw_loss(law_draw *d) {
+template <int caps> void draw_loss(law_draw *d) {
+  draws_caps = caps;
   do {
     forget_operands(d);
     draw_alike<draw_cross_entropy_64>(d);
   } while (d->choice[3]);
 }
-mpnum_status cross_entropy_launch(const law_piece *at) {
+template <int caps> mpnum_status cross_entropy_launch(const law_piece *at) {
   const mpnum_cross_entropy_options options = loss_options(at);
   return of_type(at, 0, [&](auto from) {
     typedef typename decltype(from)::type T;
-    return mpnum_launch_cross_entropy_rows(
-        data<float>(at, LOSS),
-        mpnum::matrix_of(data<T>(at, GRADIENT), at->rows, at->columns,
-                         at->stride[GRADIENT]),
-        mpnum::matrix_of(data<const T>(at, SRC), at->rows, at->columns, at->stride[SRC]),
-        data<const int64_t>(at, TARGETS), &options, data<mpnum_row_status>(at, STATUS),
-        nullptr);
+    const auto launch = caps ? mpnum_launch_cross_entropy_capped_rows<T, const T, int64_t>
+                             : mpnum_launch_cross_entropy_rows<T, const T, int64_t>;
+    return launch(data<float>(at, LOSS),
+                  mpnum::matrix_of(data<T>(at, GRADIENT), at->rows, at->columns,
+                                   at->stride[GRADIENT]),
+                  matrix_at<const T>(at, SRC), data<const int64_t>(at, TARGETS), &options,
+                  data<mpnum_row_status>(at, STATUS), nullptr);
   });
 }
 
@@ -323,8 +324,10 @@ const law_subject subjects[] = {
     {"mpnum_launch_softmax_capped_backward_rows", draw_capped<draw_capped_backward>,
      capped_backward_launch, laws, BESIDE(softmax_capped_backward),
      spoil_launch<spoil_options, 4>, nullptr},
-    {"mpnum_launch_cross_entropy_rows", draw_loss, cross_entropy_launch, laws,
+    {"mpnum_launch_cross_entropy_rows", draw_loss<0>, cross_entropy_launch<0>, laws,
      BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},
+    {"mpnum_launch_cross_entropy_capped_rows", draw_loss<1>, cross_entropy_launch<1>,
+     laws, BESIDE(cross_entropy), spoil_launch<spoil_loss, 7>, nullptr},
     {"mpnum_launch_activation_rows", draw_activation_launch<draw_activation>,
      activation_launch, laws, BESIDE(activation), spoil_launch<spoil_activation, 3>,
      nullptr},

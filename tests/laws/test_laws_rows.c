@@ -235,25 +235,27 @@ static mpnum_status l2_norm(const law_piece *at) {
 }
 
 /* Codes are those of floats that are quantised afterwards. */
-enum { MOST_ELEMENTS = 40000 }; /* draw_rows */
+enum { MOST_ELEMENTS = 80000 }; /* draw_rows, of pairs */
 static float unquantised[MOST_ELEMENTS];
-static mpnum_matrix floats_of(const law_piece *at) {
-  if (at->rows * at->columns > MOST_ELEMENTS) abort();
-  return mpnum_matrix_of(MPNUM_TYPE_F32, unquantised, at->rows, at->columns);
+static mpnum_matrix floats_of(const law_piece *at, int dst) {
+  const size_t columns = each_of(at, dst) * at->columns;
+  if (at->rows * columns > MOST_ELEMENTS) abort();
+  return mpnum_matrix_of(MPNUM_TYPE_F32, unquantised, at->rows, columns);
 }
 static mpnum_status codes_of_floats(const law_piece *at, int dst, int losses) {
+  const size_t each = each_of(at, dst), columns = each * at->columns;
   mpnum_status status = MPNUM_OK;
   for (size_t r = 0; r < at->rows && status == MPNUM_OK; ++r)
     status = mpnum_quantize_array(
-        at->draw->types[1], (uint8_t *)at->at[dst] + r * at->stride[dst], MPNUM_TYPE_F32,
-        unquantised + r * at->columns, at->columns, at->draw->number[1],
+        at->draw->types[1], (uint8_t *)at->at[dst] + r * each * at->stride[dst],
+        MPNUM_TYPE_F32, unquantised + r * columns, columns, at->draw->number[1],
         (mpnum_quantize_losses *)at->at[losses]);
   return status;
 }
 static mpnum_status normalize_then_quantize(const law_piece *at) {
   const mpnum_normalize_options options = norm_options(at);
   const mpnum_status status =
-      mpnum_normalize_rows((mpnum_norm_kind)at->draw->choice[0], floats_of(at),
+      mpnum_normalize_rows((mpnum_norm_kind)at->draw->choice[0], floats_of(at, N_DST),
                            from(at, N_SRC, at->draw->types[0]), &options);
   return status == MPNUM_OK ? codes_of_floats(at, N_DST, N_LOSSES) : status;
 }
@@ -263,7 +265,7 @@ static mpnum_status normalize_then_quantize(const law_piece *at) {
 static mpnum_status activate_then_quantize(const law_piece *at) {
   const mpnum_activation_options options = activation_options(at);
   const mpnum_status status = mpnum_activation_rows(
-      kind_of(at), floats_of(at), from(at, A_SRC, at->draw->types[0]), &options);
+      kind_of(at), floats_of(at, A_DST), from(at, A_SRC, at->draw->types[0]), &options);
   return status == MPNUM_OK ? codes_of_floats(at, A_DST, A_LOSSES) : status;
 }
 static mpnum_status back_then_quantize(const law_piece *at) {
@@ -275,10 +277,10 @@ static mpnum_status back_then_quantize(const law_piece *at) {
   for (int k = AB_TO_SRC; k <= AB_TO_FACTOR && status == MPNUM_OK; ++k) {
     if (!d->operands[k].bits) continue;
     status = k == AB_TO_SRC
-                 ? mpnum_activation_backward_rows(kind_of(at), floats_of(at),
+                 ? mpnum_activation_backward_rows(kind_of(at), floats_of(at, k),
                                                   mpnum_matrix_empty(), dy, src, &options)
                  : mpnum_activation_backward_rows(kind_of(at), mpnum_matrix_empty(),
-                                                  floats_of(at), dy, src, &options);
+                                                  floats_of(at, k), dy, src, &options);
     if (status == MPNUM_OK) status = codes_of_floats(at, k, AB_LOSSES);
   }
   return status;

@@ -17,8 +17,9 @@
  * Bits: mpnum_convert_blocks gives those of mpnum_quantize_blocks of the floats that
  * mpnum_dequantize_blocks gives, mpnum_round_blocks those of the two one after the other;
  * the others move bytes. NaN, zeros, overflow and environment: as there.
- * Host only. Status codes: those of blockscale.h, and what each function says; nothing is
- * written then. Without rows or columns: MPNUM_OK, whatever the pointers.
+ * Host only; mpnum_reorder_scales has a launcher, layout.cuh. Status codes: those of
+ * blockscale.h, and what each function says; nothing is written then. Without rows or
+ * columns: MPNUM_OK, whatever the pointers.
  * Source of the orders: NVIDIA's cuBLAS documentation; DeepGEMM (deepseek-ai), its
  * transform of scale factors, for sm_100. docs/blocks.md. */
 #ifndef MPNUM_BLOCKS_LAYOUT_H
@@ -27,7 +28,7 @@
 #include "blockscale.h"
 MPNUM_C_BEGIN_
 
-#if MPNUM_HAS_ARRAYS_
+#if MPNUM_HAS_ARRAYS_ || MPNUM_HAS_NVRTC_
 
 /* Orders of the scales of a matrix. */
 typedef enum mpnum_scale_order {
@@ -37,6 +38,26 @@ typedef enum mpnum_scale_order {
                                 the first in the lowest byte; word w of row r is number
                                 w times rows, rounded up to a multiple of 4, plus r */
 } mpnum_scale_order;
+
+/* Where the scale of a block lies in words, of so many rows. */
+MPNUM_INLINE size_t mpnum_deepgemm_place_(size_t high, size_t row, size_t block) {
+  return 4 * (block / 4 * high + row) + block % 4;
+}
+/* The code of a float that is a power of two from 2^-127 on, or NaN, by its bits; 256 of
+ * others. */
+MPNUM_INLINE uint32_t mpnum_scale_code_(uint32_t bits) {
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0xffu;
+  if (bits == 0x00400000u) return 0; /* 2^-127 */
+  return (bits & 0x807fffffu) != 0 || bits == 0 || bits == 0x7f800000u ? 256 : bits >> 23;
+}
+/* And back. */
+MPNUM_INLINE uint32_t mpnum_scale_bits_(uint32_t code) {
+  return code == 0xffu ? 0x7fffffffu : code == 0 ? 0x00400000u : code << 23;
+}
+
+#endif
+
+#if MPNUM_HAS_ARRAYS_
 
 /* The bytes of the scales of a matrix in an order; 0 of an order that the format does not
  * have. */
@@ -79,12 +100,8 @@ MPNUM_HOST void mpnum_scale_move_of_(mpnum_scale_move_ *move,
   move->high = (rows + 3) / 4 * 4;
   move->is_float = format->scale_type == MPNUM_TYPE_F32;
 }
-MPNUM_HOST_INLINE_ uint8_t *mpnum_deepgemm_place_(const mpnum_scale_move_ *move,
-                                                  size_t row, size_t block) {
-  return move->memory + 4 * (block / 4 * move->high + row) + block % 4;
-}
-/* Codes of n scales of a row of blocks, from a column of blocks on. Floats that are no
- * powers of two from 2^-127 on, and not NaN, have none: 0 is returned then. */
+/* Codes of n scales of a row of blocks, from a column of blocks on. 0: a float has none.
+ */
 MPNUM_HOST int mpnum_scales_from_(const mpnum_scale_move_ *move, uint8_t *codes,
                                   size_t row, size_t column, size_t n) {
   const size_t first = row * move->across + column;
@@ -95,17 +112,14 @@ MPNUM_HOST int mpnum_scales_from_(const mpnum_scale_move_ *move, uint8_t *codes,
   }
   for (; k < n; ++k) {
     if (move->order == MPNUM_SCALES_DEEPGEMM) {
-      codes[k] = *mpnum_deepgemm_place_(move, row, column + k);
+      codes[k] = move->memory[mpnum_deepgemm_place_(move->high, row, column + k)];
     } else if (!move->is_float) {
       codes[k] = move->memory[first + k];
     } else {
-      const uint32_t bits = (uint32_t)mpnum_element_(32, move->memory, first + k);
-      const int is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-      codes[k] = 0;
-      if (bits == 0x00400000u) continue; /* 2^-127 */
-      if (!is_nan && ((bits & 0x807fffffu) != 0 || bits == 0 || bits == 0x7f800000u))
-        return 0;
-      codes[k] = is_nan ? 0xffu : (uint8_t)(bits >> 23);
+      const uint32_t code =
+          mpnum_scale_code_((uint32_t)mpnum_element_(32, move->memory, first + k));
+      if (code > 0xffu) return 0;
+      codes[k] = (uint8_t)code;
     }
   }
   return 1;
@@ -120,16 +134,29 @@ MPNUM_HOST void mpnum_scales_to_(const mpnum_scale_move_ *move, const uint8_t *c
   }
   for (; k < n; ++k) {
     if (move->order == MPNUM_SCALES_DEEPGEMM) {
-      *mpnum_deepgemm_place_(move, row, column + k) = codes[k];
+      move->memory[mpnum_deepgemm_place_(move->high, row, column + k)] = codes[k];
     } else if (!move->is_float) {
       move->memory[first + k] = codes[k];
     } else {
-      mpnum_set_element_(32, move->memory, first + k,
-                         codes[k] == 0xffu ? 0x7fffffffu
-                         : codes[k] == 0   ? 0x00400000u
-                                           : (uint32_t)codes[k] << 23);
+      mpnum_set_element_(32, move->memory, first + k, mpnum_scale_bits_(codes[k]));
     }
   }
+}
+MPNUM_HOST_COLD_ mpnum_status mpnum_scale_orders_check_(
+    const mpnum_blockscale_format *format, mpnum_scale_order dst_order, const void *dst,
+    size_t dst_bytes, mpnum_scale_order src_order, const void *src, size_t src_bytes,
+    size_t rows, size_t columns) {
+  const size_t most = (size_t)-1 / 16;
+  size_t dst_size = 0, src_size = 0;
+  if (!format || !dst || !src) return MPNUM_ERROR_NULL;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK) return MPNUM_ERROR_ARGUMENT;
+  if (rows > most || columns > most || rows + 127 > most / (columns + 127))
+    return MPNUM_ERROR_SHAPE;
+  dst_size = mpnum_scale_order_bytes(format, dst_order, rows, columns);
+  src_size = mpnum_scale_order_bytes(format, src_order, rows, columns);
+  if (!dst_size || !src_size) return MPNUM_ERROR_ARGUMENT;
+  if (dst_bytes < dst_size || src_bytes < src_size) return MPNUM_ERROR_RANGE;
+  return mpnum_overlap_(dst, dst_size, src, src_size) ? MPNUM_ERROR_OVERLAP : MPNUM_OK;
 }
 /* Moves the scales of a matrix of rows x columns from one order to another. What pads an
  * order becomes 0. Of a format with scales of f32 the other order is DeepGEMM's, whose
@@ -143,23 +170,18 @@ mpnum_reorder_scales(const mpnum_blockscale_format *format, mpnum_scale_order ds
                      const void *src, size_t src_bytes, size_t rows, size_t columns) {
   mpnum_scale_move_ from, to;
   uint8_t codes[MPNUM_RUN_];
-  const size_t most = (size_t)-1 / 16;
-  size_t dst_size = 0, src_size = 0, down = 0, pass = 0, r = 0, c = 0;
+  mpnum_status status = MPNUM_OK;
+  size_t bytes = 0, down = 0, pass = 0, r = 0, c = 0;
   if (!rows || !columns) return MPNUM_OK;
-  if (!format || !dst || !src) return MPNUM_ERROR_NULL;
-  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK) return MPNUM_ERROR_ARGUMENT;
-  if (rows > most || columns > most || rows + 127 > most / (columns + 127))
-    return MPNUM_ERROR_SHAPE;
-  dst_size = mpnum_scale_order_bytes(format, dst_order, rows, columns);
-  src_size = mpnum_scale_order_bytes(format, src_order, rows, columns);
-  if (!dst_size || !src_size) return MPNUM_ERROR_ARGUMENT;
-  if (dst_bytes < dst_size || src_bytes < src_size) return MPNUM_ERROR_RANGE;
-  if (mpnum_overlap_(dst, dst_size, src, src_size)) return MPNUM_ERROR_OVERLAP;
+  status = mpnum_scale_orders_check_(format, dst_order, dst, dst_bytes, src_order, src,
+                                     src_bytes, rows, columns);
+  if (status != MPNUM_OK) return status;
   mpnum_scale_move_of_(&from, format, src_order, src, rows, columns);
   mpnum_scale_move_of_(&to, format, dst_order, dst, rows, columns);
+  bytes = mpnum_scale_order_bytes(format, dst_order, rows, columns);
   down = mpnum_blocks_along_(rows, format->rows);
   for (; pass < 2; ++pass) { /* looks, then writes */
-    for (r = 0; pass == 1 && r < dst_size; ++r)
+    for (r = 0; pass == 1 && r < bytes; ++r)
       to.memory[r] = 0;
     for (r = 0; r < down; ++r)
       for (c = 0; c < from.across; c += MPNUM_RUN_) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrices in device memory as other libraries store them, from floats and back. Rules of
- * all launchers: kernels.cuh. CUDA C++11; NVRTC for the kernels alone. Opt-in.
+/* Matrices in device memory as other libraries store them, from floats and back, and from
+ * codes and scales of blockscale.h and back. Rules of all launchers: kernels.cuh. CUDA
+ * C++11; NVRTC for the kernels alone. Opt-in.
  *
  *     mpnum_stored weights = mpnum_stored_of(MPNUM_STORED_Q4_0, rows, columns, 0);
  *     weights.data = codes; // in device memory
@@ -9,7 +10,7 @@
  *
  * Domain and status are those of stored_matrix.h, but scales of NF4, FP4, AWQ and GPTQ
  *   are aligned for their type. T is float, mpnum_f16 or mpnum_bf16.
- * Bits: those of mpnum_quantize_stored and mpnum_dequantize_stored.
+ * Bits: those of the functions of stored_matrix.h.
  * NaN: Inf and NaN, which the host refuses, a device sees too late: their block (of
  *   NVFP4 the elements of their scale), or group of a row, is stored as a scale of NaN
  *   and codes of 0, and comes back as NaN.
@@ -289,6 +290,43 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   }
 }
 
+/* Codes and scales between MXFP4 or NVFP4 and a form of their own: a thread has eight
+ * elements, four bytes of a block, of which the low halves lie in two bytes of the codes,
+ * and the high halves in two others. */
+template <bool is_back, class Blocks>
+static __global__ void mpnum_move_stored_kernel_(mpnum_stored stored, Blocks blocks) {
+  const bool is_nvfp4 = stored.layout == MPNUM_STORED_NVFP4;
+  const unsigned wide = is_nvfp4 ? 16 : 32, each = is_nvfp4 ? 4 : 1; /* scales a block */
+  const unsigned bytes = is_nvfp4 ? 36 : 17;
+  const size_t across = stored.columns / wide, in_row = stored.columns / 8;
+  const size_t threads = static_cast<size_t>(gridDim.x) * blockDim.x;
+  size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  for (; i < stored.rows * in_row; i += threads) {
+    const size_t row = i / in_row, b = i % in_row / (wide / 8), number = row * across + b;
+    const unsigned part = static_cast<unsigned>(i % in_row % (wide / 8));
+    unsigned char *const block =
+        static_cast<unsigned char *>(stored.data) + number / each * bytes;
+    unsigned char *const own = block + each + number % each * (wide / 2) + 4 * part;
+    unsigned char *const low = static_cast<unsigned char *>(blocks.codes) +
+                               (row * blocks.stride + b * wide) / 2 + 2 * part;
+    unsigned char *const high = low + wide / 4;
+    unsigned char *const scale =
+        static_cast<unsigned char *>(blocks.scale_inv) +
+        (blocks.is_swizzled ? mpnum_scale_place(row, b, across) : number);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < 2; ++j) {
+      unsigned char *const to[2] = {is_back ? low + j : own + 2 * j,
+                                    is_back ? high + j : own + 2 * j + 1};
+      const unsigned a = is_back ? own[2 * j] : low[j];
+      const unsigned c = is_back ? own[2 * j + 1] : high[j];
+      *to[0] = static_cast<unsigned char>((a & 15) | (c << 4 & 0xf0));
+      *to[1] = static_cast<unsigned char>(a >> 4 | (c & 0xf0));
+    }
+    if (part == 0 && is_back) *scale = block[number % each];
+    if (part == 0 && !is_back) block[number % each] = *scale;
+  }
+}
+
 #if !MPNUM_HAS_NVRTC_
 
 /* Whether a matrix goes by tiles: without gaps, both sides aligned, of Q8_0 or Q4_0, or
@@ -383,6 +421,38 @@ mpnum_launch_dequantize_stored(mpnum::matrix<T> dst, mpnum_stored src,
   }
   return mpnum_launch_(mpnum_dequantize_stored_kernel_<T>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst.data, dst.stride, src);
+}
+
+template <bool is_back, class Blocks>
+static inline cudaError_t mpnum_launch_move_stored_(const mpnum_stored &stored,
+                                                    const Blocks &blocks,
+                                                    cudaStream_t stream) {
+  const mpnum_blockscale_format format = mpnum_stored_format_(stored.layout);
+  size_t grid = 0;
+  cudaError_t error = cudaSuccess;
+  if (stored.rows == 0 || stored.columns == 0) return cudaSuccess;
+  if (mpnum_stored_move_check_(&stored, &blocks) != MPNUM_OK)
+    return cudaErrorInvalidValue;
+  const size_t units = stored.rows * (stored.columns / 8);
+  error = mpnum_launch_blocks_(&grid, (units - 1) / MPNUM_LAUNCH_THREADS_ + 1, 0);
+  if (error == cudaSuccess && is_back && blocks.is_swizzled) /* what pads the tiles */
+    error = cudaMemsetAsync(
+        blocks.scale_inv, 0,
+        mpnum_blockscale_scale_bytes(&format, stored.rows, stored.columns, 1), stream);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_move_stored_kernel_<is_back, Blocks>, grid,
+                       MPNUM_LAUNCH_THREADS_, stream, stored, blocks);
+}
+/* mpnum_stored_from_blocks and mpnum_stored_to_blocks. */
+template <class Blocks = mpnum_blockscaled>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_stored_from_blocks(mpnum_stored dst, Blocks src, cudaStream_t stream) {
+  return mpnum_launch_move_stored_<false>(dst, src, stream);
+}
+template <class Blocks = mpnum_blockscaled>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_stored_to_blocks(Blocks dst, mpnum_stored src, cudaStream_t stream) {
+  return mpnum_launch_move_stored_<true>(src, dst, stream);
 }
 
 #endif

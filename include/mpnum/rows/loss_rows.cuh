@@ -42,15 +42,27 @@ struct row_spread_ {
   }
 };
 
+/* What a gradient is multiplied by when it is complete: nothing (softmax_cap.cuh). */
+struct slope_straight_ {
+  __device__ __forceinline__ bool takes_whole() const { return true; }
+  template <class Part>
+  __device__ __forceinline__ slope_straight_ at(size_t, unsigned, Part) const {
+    return *this;
+  }
+  __device__ __forceinline__ float times(unsigned, float x) const { return x; }
+};
+
 /* Gradients of a row: (e^t a - b) c, but own at the target; or, with fills, number. 0
- * where an element is masked. Past count they are 0, or left alone. */
-template <class G> struct loss_writer_ {
+ * where an element is masked, whatever it holds. Past count they are 0, or left alone. */
+template <class G, class Through> struct loss_writer_ {
   G *dst;
   unsigned count, columns, target;
   int fills, has_powers, is_masked, adds, has_own;
   float max, scale, a, b, c, own, number;
+  Through through;
   __device__ __forceinline__ bool takes_whole() const {
-    return count == columns && !is_masked && !fills && row_is_aligned_(dst);
+    return count == columns && !is_masked && !fills && row_is_aligned_(dst) &&
+           through.takes_whole();
   }
   template <class Part> __device__ __forceinline__ float of(float x, Part) const {
     const uint32_t bits = mpnum_bits_f32(x);
@@ -61,16 +73,23 @@ template <class G> struct loss_writer_ {
     if (!has_powers) x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
     return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
   }
+  template <class By, class Part>
+  __device__ __forceinline__ float through_of(const By &by, size_t i, unsigned j, float x,
+                                              Part part) const {
+    const float y = has_own && i + j == target ? own : of(x, part);
+    return mpnum_iszero_u31_(mpnum_bits_f32(y) & 0x7fffffffu) ? y : by.times(j % 2, y);
+  }
   template <class Part>
   __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
     const unsigned end = adds ? count : columns;
     pair_ y;
+    if (!Part::is_whole && i >= end) return;
+    const auto by = through.at(i, count, part);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < 2; ++j) {
-      y.at[j] = has_own && i + j == target ? own : of(x.at[j], part);
+      y.at[j] = through_of(by, i, j, x.at[j], part);
       if (!Part::is_whole && i + j >= count) y.at[j] = 0;
     }
-    if (!Part::is_whole && i >= end) return;
     if (adds) {
       const pair_ old = row_load_(dst, i, end, part);
       y.at[0] = mpnum_canonical_(mpnum_add_scalar_(old.at[0], y.at[0]));
@@ -86,8 +105,11 @@ template <class G> struct loss_writer_ {
   __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
                                          Part part) const {
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j)
-      x.at[j] = has_own && i + j == target ? own : of(x.at[j], row_whole_kept_());
+    for (unsigned j = 0; j < size; j += 2) {
+      const auto by = through.at(i + j, count, part);
+      x.at[j] = through_of(by, i, j, x.at[j], row_whole_kept_());
+      x.at[j + 1] = through_of(by, i, j + 1, x.at[j + 1], row_whole_kept_());
+    }
     row_store_vector_(dst, i, columns, x, part);
   }
 };
@@ -136,17 +158,17 @@ loss_target_of_(const loss_job_<G, Src, Index> &job, const row_place_ &place) {
       index >= 0 && static_cast<uint64_t>(index) < place.columns && !target.is_ignored;
   return target;
 }
-template <class Src>
-static __device__ __forceinline__ float loss_logit_(const row_<Src> &row,
+template <class Src, class Cap>
+static __device__ __forceinline__ float loss_logit_(const row_<Src, Cap> &row,
                                                     const loss_target_ &target) {
   if (!target.is_used || target.index >= row.count)
     return mpnum_from_bits_f32(0xff800000u);
   return row.load(target.index & ~1u, row_any_()).at[target.index & 1];
 }
 /* The loss of any row, for its first thread. */
-template <class G, class Src, class Index>
+template <class G, class Src, class Index, class Cap>
 static __device__ __forceinline__ void
-loss_store_(const loss_job_<G, Src, Index> &job, const row_<Src> &row, float log_sum,
+loss_store_(const loss_job_<G, Src, Index> &job, const row_<Src, Cap> &row, float log_sum,
             float t, double spread, uint32_t counted) {
   float loss = mpnum_from_bits_f32(0x7fffffffu);
   if (row.status == MPNUM_ROW_OK)
@@ -161,10 +183,10 @@ struct loss_factors_ {
   float a, b, c, number;
 };
 /* Of a row of which counted elements are not masked. */
-template <class G, class Src, class Index>
+template <class G, class Src, class Index, class Cap>
 static __device__ __forceinline__ loss_factors_
-loss_factors_of_(const loss_job_<G, Src, Index> &job, const row_<Src> &row, float sum,
-                 uint32_t counted) {
+loss_factors_of_(const loss_job_<G, Src, Index> &job, const row_<Src, Cap> &row,
+                 float sum, uint32_t counted) {
   loss_factors_ by;
   by.a = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
   by.b = mpnum_bits_f32(job.smoothing) != 0
@@ -183,14 +205,14 @@ static __device__ __forceinline__ float loss_own_(const loss_factors_ &by, float
   const float share = mpnum_mul_scalar_(mpnum_exp_of_negative_scalar_(t), by.a);
   return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_sub_scalar_(share, rest), by.b), by.c);
 }
-template <class G, class Src, class Index>
-static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> &job,
-                                                 const row_place_ &place,
-                                                 uint32_t *scratch) {
+template <class G, class Src, class Index, class Cap, class Through>
+static __device__ __forceinline__ void
+loss_row_(const loss_job_<G, Src, Index> &job, const Cap &cap, const Through &through,
+          const row_place_ &place, uint32_t *scratch) {
   const loss_target_ target = loss_target_of_(job, place);
   const bool has_smoothing = mpnum_bits_f32(job.smoothing) != 0;
-  row_<Src> row = row_of_(job.from, place);
-  row_whole_<Src> whole;
+  row_<Src, Cap> row = row_of_(job.from, place, cap);
+  row_whole_<Src, Cap> whole;
   row_spread_ spread = {{{0, 0}}, 0, row.scale, 0, row.count, job.from.is_masked, 0};
   float sum = 0, log_sum = 0, t = loss_logit_(row, target);
   double spread_sum = 0;
@@ -212,7 +234,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   if (row_is_first_(place)) loss_store_(job, row, log_sum, t, spread_sum, spread.counted);
   if (!job.gradient) return;
   const loss_factors_ by = loss_factors_of_(job, row, sum, spread.counted);
-  loss_writer_<G> writer;
+  loss_writer_<G, Through> writer;
   writer.dst = job.gradient + (place.exists ? place.number : 0) * job.stride;
   writer.count = row.count;
   writer.columns = place.columns;
@@ -229,6 +251,7 @@ static __device__ __forceinline__ void loss_row_(const loss_job_<G, Src, Index> 
   writer.has_own = row.status == MPNUM_ROW_OK && writer.target < row.count && !is_out;
   writer.own = loss_own_(by, t, job.smoothing);
   writer.fills = row.status != MPNUM_ROW_OK;
+  writer.through = through;
   if (row.status == MPNUM_ROW_IGNORED) {
     writer.is_masked = 0;
     if (writer.adds) writer.columns = 0; /* nothing to add */
@@ -335,7 +358,8 @@ template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::loss_row_(job, mpnum::row_place_in_(job.from), scratch);
+  mpnum::loss_row_(job, mpnum::row_uncapped_(), mpnum::slope_straight_(),
+                   mpnum::row_place_in_(job.from), scratch);
 }
 
 /* Of 16 bits two blocks share a multiprocessor where that has room for them: not before
@@ -436,15 +460,6 @@ struct slope_adder_ {
       sum.at[j] = is_log ? mpnum_add_scalar_(sum.at[j], both.dy.at[j])
                          : mpnum_fma_scalar_(both.dy.at[j], both.y.at[j], sum.at[j]);
   }
-};
-/* What a gradient is multiplied by when it is complete: nothing (softmax_cap.cuh). */
-struct slope_straight_ {
-  __device__ __forceinline__ bool takes_whole() const { return true; }
-  template <class Part>
-  __device__ __forceinline__ slope_straight_ at(size_t, unsigned, Part) const {
-    return *this;
-  }
-  __device__ __forceinline__ float times(unsigned, float x) const { return x; }
 };
 template <class Dx, class Through> struct slope_writer_ {
   Dx *dst;
@@ -666,32 +681,29 @@ template <> struct held_losses_<false> {
 };
 } // namespace mpnum
 
+/* The job of a launch, and whether all is what cross_entropy.h allows; softmax: the
+ * options of the rows, whose scale may be a cap. */
 template <class G, class Src, class Index>
-static inline cudaError_t
-mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
-                            const Src *src, size_t src_stride, const Index *targets,
-                            size_t rows, size_t columns,
-                            const mpnum_cross_entropy_options *options,
-                            mpnum_row_status *row_status, cudaStream_t stream) {
-  const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
-  const mpnum_cross_entropy_options &chosen = options ? *options : usual;
-  const uint32_t smoothing = mpnum_bits_f32(chosen.label_smoothing);
-  const bool is_mean = chosen.reduction == MPNUM_REDUCTION_MEAN;
-  const bool is_reduced = chosen.reduction != MPNUM_REDUCTION_NONE;
+static inline bool
+mpnum_loss_job_of_(mpnum::loss_job_<G, Src, Index> &job, float *loss, G *gradient,
+                   size_t gradient_stride, const Src *src, size_t src_stride,
+                   const Index *targets, size_t rows, size_t columns,
+                   const mpnum_cross_entropy_options &options,
+                   const mpnum_softmax_options &softmax, mpnum_row_status *row_status) {
+  const uint32_t smoothing = mpnum_bits_f32(options.label_smoothing);
+  const bool is_mean = options.reduction == MPNUM_REDUCTION_MEAN;
   const bool is_in_place =
       gradient && static_cast<const void *>(gradient) == static_cast<const void *>(src);
-  mpnum::loss_job_<G, Src, Index> job;
-  cudaError_t error = cudaSuccess;
   static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "classes of 32 or 64 bits");
   {
     const uint64_t saved = mpnum_fenv_save_();
-    volatile float factor = chosen.factor; /* read between these */
-    job.factor = mpnum_mul_scalar_(factor, chosen.softmax.scale);
+    volatile float factor = options.factor; /* read between these */
+    job.factor = mpnum_mul_scalar_(factor, options.softmax.scale);
     mpnum_fenv_restore_(saved);
   }
-  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, &chosen.softmax,
+  if (!mpnum_row_source_of_(job.from, src, src_stride, rows, columns, &softmax,
                             MPNUM_SOFTMAX_ACCUMULATE) ||
-      chosen.softmax.sinks ||
+      softmax.sinks ||
       (gradient &&
        !mpnum_rows_fit_(gradient, gradient_stride, src, src_stride, rows, columns)) ||
       (is_in_place && job.from.adds && rows && columns) || (!loss && rows && columns) ||
@@ -701,22 +713,55 @@ mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
       (!targets && rows && columns) ||
       (smoothing > 0x3f800000u && smoothing != 0x80000000u) ||
       (mpnum_bits_f32(job.factor) & 0x7fffffffu) >= 0x7f800000u ||
-      static_cast<int>(chosen.reduction) < 0 || chosen.reduction > MPNUM_REDUCTION_MEAN ||
-      (is_mean && !chosen.counted))
-    return cudaErrorInvalidValue;
-  if (rows != 0 && columns == 0 && (!loss || !targets)) rows = 0;
+      static_cast<int>(options.reduction) < 0 ||
+      options.reduction > MPNUM_REDUCTION_MEAN || (is_mean && !options.counted))
+    return false;
+  if (columns == 0 && (!loss || !targets)) job.from.rows = 0;
   job.loss = loss;
   job.gradient = gradient;
   job.stride = gradient_stride;
   job.targets = targets;
   job.status = row_status;
-  job.counted = is_mean ? chosen.counted : 0;
-  job.ignore_index = chosen.ignore_index;
+  job.counted = is_mean ? options.counted : 0;
+  job.ignore_index = options.ignore_index;
   job.smoothing = mpnum_from_bits_f32(smoothing & 0x7fffffffu);
-  if (chosen.counted)
-    error = mpnum_launch_(mpnum_count_targets_kernel_<Index>, 1, 512, stream,
-                          chosen.counted, targets, rows, chosen.ignore_index);
-  if (error == cudaSuccess && rows)
+  return true;
+}
+/* What is launched before the rows of a job, and after them. */
+template <class G, class Src, class Index>
+static inline cudaError_t
+mpnum_launch_count_targets_(const mpnum::loss_job_<G, Src, Index> &job,
+                            const mpnum_cross_entropy_options &options,
+                            cudaStream_t stream) {
+  if (!options.counted) return cudaSuccess;
+  return mpnum_launch_(mpnum_count_targets_kernel_<Index>, 1, 512, stream,
+                       options.counted, job.targets, job.from.rows, job.ignore_index);
+}
+template <class G, class Src, class Index>
+static inline cudaError_t
+mpnum_launch_reduce_losses_(const mpnum::loss_job_<G, Src, Index> &job,
+                            const mpnum_cross_entropy_options &options,
+                            cudaStream_t stream) {
+  if (options.reduction == MPNUM_REDUCTION_NONE || !job.loss) return cudaSuccess;
+  return mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, job.loss,
+                       job.from.rows, job.counted);
+}
+
+template <class G, class Src, class Index>
+static inline cudaError_t
+mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
+                            const Src *src, size_t src_stride, const Index *targets,
+                            size_t rows, size_t columns,
+                            const mpnum_cross_entropy_options *options,
+                            mpnum_row_status *row_status, cudaStream_t stream) {
+  const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
+  const mpnum_cross_entropy_options &chosen = options ? *options : usual;
+  mpnum::loss_job_<G, Src, Index> job;
+  if (!mpnum_loss_job_of_(job, loss, gradient, gradient_stride, src, src_stride, targets,
+                          rows, columns, chosen, chosen.softmax, row_status))
+    return cudaErrorInvalidValue;
+  cudaError_t error = mpnum_launch_count_targets_(job, chosen, stream);
+  if (error == cudaSuccess && job.from.rows)
     error = mpnum_launch_held_or_(
         mpnum::held_losses_<mpnum::is_held_<Src>::value>::template kernel<G, Src,
                                                                           Index>(),
@@ -724,9 +769,7 @@ mpnum_launch_cross_entropy_(float *loss, G *gradient, size_t gradient_stride,
         gradient && !job.from.is_masked && !job.from.adds &&
             mpnum_rows_may_be_held_(job.from, gradient, gradient_stride),
         mpnum_cross_entropy_rows_kernel_<G, Src, Index>, job, job.from, 1, stream);
-  if (error == cudaSuccess && is_reduced && loss)
-    error = mpnum_launch_(mpnum_reduce_losses_kernel_<size_t>, 1, 512, stream, loss, rows,
-                          job.counted);
+  if (error == cudaSuccess) error = mpnum_launch_reduce_losses_(job, chosen, stream);
   return error;
 }
 

@@ -22,7 +22,7 @@
  * Bits: batch invariance: a row has the same ones alone and in any batch.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
  *   an error, but for what only the device can read, and for a cap, which
- *   softmax_cap.cuh takes, but not of a loss. Without elements pointers may be anything.
+ *   softmax_cap.cuh takes. Without elements pointers may be anything.
  * Speed: a row is read once where threads can hold it: with 1024 to 32768 columns of 16
  *   bits and 2049 to 32768 floats, neither masked nor biased, each row aligned to two
  *   elements. Other rows are where their floats fit into the shared memory that a block

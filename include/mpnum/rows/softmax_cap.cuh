@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Softmax, log-softmax and log-sum-exp of rows in device memory whose logits are softly
- * capped, and the gradient through that. Rules of all launchers: kernels.cuh; of rows:
- * rows.cuh. CUDA C++11; NVRTC for the kernels alone. Opt-in.
+/* Softmax, log-softmax, log-sum-exp and cross-entropy of rows in device memory whose
+ * logits are softly capped, and gradients through that. Rules of all launchers:
+ * kernels.cuh; of rows: rows.cuh, loss_rows.cuh. CUDA C++11; NVRTC for the kernels alone.
+ * Opt-in.
  *
  *     const mpnum_softmax_cap cap = mpnum_softmax_cap_of(50);
  *     options.cap = &cap;
@@ -16,7 +17,7 @@
  *   before a launcher returns.
  * Status: cudaErrorInvalidValue where the host's function has an error.
  * Speed: tanh is taken once of each element of a row that is kept, twice or three times
- *   of those of longer rows. */
+ *   of those of longer rows, and once more for the gradient of a loss. */
 #ifndef MPNUM_ROWS_SOFTMAX_CAP_CUH
 #define MPNUM_ROWS_SOFTMAX_CAP_CUH
 
@@ -38,7 +39,8 @@ template <class Job> struct capped_job_ {
   row_capped_ cap;
 };
 
-/* The derivative at a pair of elements; times it, unless the factor is 0. */
+/* The derivative at a pair of elements; times it, unless the factor is 0. Elements are
+ * read from memory, not from what is kept of a row. */
 struct slope_pair_ {
   pair_ x;
   float factor;
@@ -90,6 +92,16 @@ static __global__ void __launch_bounds__(512, 2)
   const size_t number = place.exists ? place.number : 0;
   const mpnum::slope_capped_<X> x = {made.src + number * made.stride, made.factor};
   mpnum::slope_row_(made.job, x, place, scratch);
+}
+template <class G, class Src, class Index>
+static __global__ void __launch_bounds__(512, 1) mpnum_cross_entropy_capped_rows_kernel_(
+    mpnum::capped_job_<mpnum::loss_job_<G, Src, Index>> made) {
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const mpnum::row_place_ place = mpnum::row_place_in_(made.job.from);
+  const size_t number = place.exists ? place.number : 0;
+  const mpnum::slope_capped_<Src> x = {made.job.from.data + number * made.job.from.stride,
+                                       made.cap.factor};
+  mpnum::loss_row_(made.job, made.cap, x, place, scratch);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -163,6 +175,28 @@ mpnum_launch_capped_slope_(Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_str
   return mpnum_launch_rows_(mpnum_softmax_capped_backward_kernel_<Dx, Dy, Y, X>, made,
                             made.job.y, 2, stream);
 }
+template <class G, class Src, class Index>
+static inline cudaError_t
+mpnum_launch_cross_entropy_capped_(float *loss, G *gradient, size_t gradient_stride,
+                                   const Src *src, size_t src_stride,
+                                   const Index *targets, size_t rows, size_t columns,
+                                   const mpnum_cross_entropy_options *options,
+                                   mpnum_row_status *row_status, cudaStream_t stream) {
+  const mpnum_cross_entropy_options usual = mpnum_cross_entropy_default();
+  const mpnum_cross_entropy_options &chosen = options ? *options : usual;
+  mpnum::capped_job_<mpnum::loss_job_<G, Src, Index>> made = {};
+  mpnum_softmax_options plain;
+  if (!mpnum_uncapped_(&plain, &made.cap.factor, &chosen.softmax, true) ||
+      !mpnum_loss_job_of_(made.job, loss, gradient, gradient_stride, src, src_stride,
+                          targets, rows, columns, chosen, plain, row_status))
+    return cudaErrorInvalidValue;
+  cudaError_t error = mpnum_launch_count_targets_(made.job, chosen, stream);
+  if (error == cudaSuccess && made.job.from.rows)
+    error = mpnum_launch_rows_(mpnum_cross_entropy_capped_rows_kernel_<G, Src, Index>,
+                               made, made.job.from, 1, stream);
+  if (error == cudaSuccess) error = mpnum_launch_reduce_losses_(made.job, chosen, stream);
+  return error;
+}
 
 /* mpnum_softmax_rows and mpnum_log_softmax_rows with a cap; row_status may be NULL. */
 template <class Dst, class Src>
@@ -205,6 +239,19 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_softmax_capped_backward_
   return mpnum_launch_capped_slope_(dx.data, dx.stride, dy.data, dy.stride, y.data,
                                     y.stride, x.data, x.stride, y.rows, y.columns,
                                     options, stream);
+}
+/* mpnum_cross_entropy_rows with a cap; all else is as of mpnum_launch_cross_entropy_rows.
+ */
+template <class G, class Src, class Index>
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_cross_entropy_capped_rows(
+    float *loss, mpnum::matrix<G> gradient, mpnum::matrix<Src> src, const Index *targets,
+    const mpnum_cross_entropy_options *options, mpnum_row_status *row_status,
+    cudaStream_t stream) {
+  if (gradient.data && !mpnum_have_one_shape_(gradient, src))
+    return cudaErrorInvalidValue;
+  return mpnum_launch_cross_entropy_capped_(loss, gradient.data, gradient.stride,
+                                            src.data, src.stride, targets, src.rows,
+                                            src.columns, options, row_status, stream);
 }
 
 #endif

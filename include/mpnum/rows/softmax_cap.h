@@ -11,8 +11,7 @@
  * A row is what softmax.h says of v = tanh(x factor) with scale cap, factor being scale /
  * cap; factor and product are rounded once, tanh is mpnum_tanh_f32; with a bias of v cap
  * + bias, rounded once. mpnum_softmax_rows, mpnum_log_softmax_rows, mpnum_logsumexp_rows
- * and the three functions of cross_entropy.h take it, on devices all but those of losses;
- * sinks count as they are.
+ * and the three functions of cross_entropy.h take it; sinks count as they are.
  * Domain: cap and scale / cap finite and above 0. An x of +-Inf becomes +-cap: -Inf masks
  *   in the bias alone.
  * Bits: those of mpnum_tanh_f32_array of x factor, and softmax of that with scale cap.

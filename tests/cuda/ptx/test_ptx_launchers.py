@@ -40,6 +40,7 @@ BEGIN = """\
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
+#include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
@@ -248,6 +249,7 @@ CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.length_step = 5;
 """
 CAPPED = CAUSAL + """  const mpnum_softmax_cap cap = mpnum_softmax_cap_of(2);
+  mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
   how.cap = &cap;
 """
 NORM = """mpnum_normalize_options how = mpnum_normalize_default();
@@ -277,6 +279,11 @@ STORED_TILES = """mpnum_stored a = mpnum_stored_of(MPNUM_STORED_Q8_0, 1, 8256, 0
   b.data = q4_0;
   c.data = nf4;
   c.scales = scales;
+"""
+MOVED = """mpnum_stored block = mpnum_stored_of(MPNUM_STORED_NVFP4, 3, 128, 0);
+  const mpnum_blockscaled tiles = {codes, 128, scales, 1024, 1, 0};
+  const mpnum_blockscale_format format = mpnum_blockscale_nvfp4_1x16();
+  block.data = data;
 """
 EACH_STORED = """mpnum_stored to[8];
   void *const data[8] = {mxfp4, nvfp4, q8_0, q4_0, nf4, fp4, awq, gptq};
@@ -374,6 +381,15 @@ CASES = [
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, y, 1, 8256), a) ||
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_BF16, w, 1, 8256), c) ||
          mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_F16, z, 1, 8256), b);"""),
+    Case("moved", {"codes": ("char", codes_of_bytes(192)), "scales": ("char", codes_of_bytes(1024)), "data": ("char", out(216)),
+                   "back": ("char", out(192)), "rows": ("char", out(24)), "again": ("char", out(1024))},
+         MOVED + """  mpnum_blockscaled other = {back, 128, rows, 24, 0, 0};
+  AND_THEN(mpnum_launch_stored_from_blocks(block, tiles, 0));
+  AND_THEN(mpnum_launch_stored_to_blocks(other, block, 0));
+  return mpnum_launch_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, again, 1024, MPNUM_SCALES_IN_ROWS, rows, 24, 3, 128, 0);""",
+         MOVED + """  mpnum_blockscaled other = {back, 128, rows, 24, 0, 0};
+  return mpnum_stored_from_blocks(block, tiles) || mpnum_stored_to_blocks(other, block) ||
+         mpnum_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, again, 1024, MPNUM_SCALES_IN_ROWS, rows, 24, 3, 128);"""),
     Case("nvfp4_stochastic", {"x": ("mpnum_bf16", bfloats(32 * 256)), "codes": ("char", out(32 * 128)), "scales": ("char", out(32 * 16)),
                               "one": ("float", one(3))},
          """const mpnum_blockscaled by_row = {codes, 256, scales, 512, 0, 0};
@@ -403,12 +419,17 @@ CASES = [
          CAUSAL + "  return mpnum_launch_softmax_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, status, 0);",
          CAUSAL + f"  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, status);"),
     Case("softmax_capped", {"y": ("mpnum_f16", out(210)), "dx": ("float", out(210)), "dy": ("mpnum_f16", halves(210, 1)),
-                            "x": ("float", floats(210))},
+                            "x": ("float", floats(210)), "loss": ("float", out(3)), "gradient": ("mpnum_bf16", out(210)),
+                            "targets": ("int64_t", struct.pack("<3q", 69, -100, 0))},
          CAPPED + """  AND_THEN(mpnum_launch_softmax_capped_rows(mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0, 0));
-  return mpnum_launch_softmax_capped_backward_rows(mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(dy, 3, 70),
-                                                   mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0);""",
+  AND_THEN(mpnum_launch_softmax_capped_backward_rows(mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(dy, 3, 70),
+                                                     mpnum::matrix_of(y, 3, 70), mpnum::matrix_of(x, 3, 70), &how, 0));
+  losses.softmax = how;
+  return mpnum_launch_cross_entropy_capped_rows(loss, mpnum::matrix_of(gradient, 3, 70), mpnum::matrix_of(x, 3, 70), targets,
+                                                &losses, 0, 0);""",
          CAPPED + f"""  return mpnum_softmax_rows({TO(F16, 'y')}, {OF(F32, 'x')}, &how, 0) ||
-         mpnum_softmax_capped_backward_rows({TO(F32, 'dx')}, {OF(F16, 'dy')}, {OF(F16, 'y')}, {OF(F32, 'x')}, &how);"""),
+         mpnum_softmax_capped_backward_rows({TO(F32, 'dx')}, {OF(F16, 'dy')}, {OF(F16, 'y')}, {OF(F32, 'x')}, &how) ||
+         (losses.softmax = how, mpnum_cross_entropy_rows(loss, {TO(BF16, 'gradient')}, {OF(F32, 'x')}, targets, &losses, 0));"""),
     Case("cross_entropy", {"loss": ("float", out(3)), "gradient": ("mpnum_bf16", out(210)), "counted": ("size_t", out(1)),
                            "x": ("mpnum_bf16", bfloats(210)), "targets": ("int64_t", struct.pack("<3q", 69, -100, 0))},
          LOSS + "  return mpnum_launch_cross_entropy_rows(loss, mpnum::matrix_of(gradient, 3, 70), mpnum::matrix_of(x, 3, 70), targets, &how, 0, 0);",

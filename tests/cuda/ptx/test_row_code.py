@@ -54,6 +54,9 @@ ROWS = {
     "softmax_capped_backward_f16": ("softmax_capped_backward", "mpnum_f16, mpnum_f16, mpnum_f16, mpnum_f16", "capped_slope_job_",
                                     "{{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}, "
                                     "(const mpnum_f16 *)a, n, 0.02f}"),
+    "cross_entropy_capped_f16": ("cross_entropy_capped_rows", "mpnum_f16, mpnum_f16, int", "capped_loss_",
+                                 "{{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}, "
+                                 "{0.02f}}"),
     "layer_norm_f32": ("normalize_rows", "mpnum::norm_plain_<float>, float", "norm_job_",
                        "{norm<float>(a, n, 1, MPNUM_NORM_LAYER), {(float *)b, n}}"),
     "layer_norm_f16": ("normalize_held", "true, mpnum::norm_plain_<mpnum_f16>, mpnum_f16", "norm_job_",
@@ -81,6 +84,7 @@ SOURCE = """\
 #include <mpnum/training/optimizer.cuh>
 namespace mpnum {
 template <class Dst, class Src> using capped_softmax_ = capped_job_<softmax_job_<Dst, Src>>;
+template <class G, class Src, class Index> using capped_loss_ = capped_job_<loss_job_<G, Src, Index>>;
 }
 template <class T> __device__ mpnum::row_source_<T> rows(const void *data, unsigned n, unsigned planes = 1) {
   mpnum::row_source_<T> from = mpnum::row_source_<T>();

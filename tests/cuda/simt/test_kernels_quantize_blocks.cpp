@@ -6,6 +6,7 @@
  * lists, makes a program of some of it. */
 #include "block_checks.hpp"
 
+#include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 
 namespace {
@@ -523,6 +524,62 @@ void stored_blocks_by_tiles_have_the_bytes_of_the_host(void) {
     check_stored_tiles<float>(layout);
   }
 }
+/* Every format that has an order, from each of its orders to each, of bytes that make
+ * them up; floats are powers of two. */
+void scales_in_another_order_are_the_hosts(void) {
+  const mpnum_blockscale_format mx =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscale_format amax = mpnum_blockscale_fp8_1x128();
+  const mpnum_blockscale_format formats[] = {mx,
+                                             turned(mx),
+                                             mpnum_blockscale_nvfp4_1x16(),
+                                             turned(mpnum_blockscale_nvfp4_1x16()),
+                                             mpnum_blockscale_nvfp4_16x16(),
+                                             amax};
+  const std::size_t shapes[][2] = {{1, 1},    {4, 128},  {5, 70},  {130, 300},
+                                   {300, 40}, {33, 515}, {257, 1}, {1, 1024}};
+  std::mt19937 random(1);
+  unsigned moves = 0;
+  for (const mpnum_blockscale_format &format : formats)
+    for (const auto &shape : shapes)
+      for (int pair = 0; pair < 9; ++pair) {
+        const auto from = static_cast<mpnum_scale_order>(pair / 3);
+        const auto to = static_cast<mpnum_scale_order>(pair % 3);
+        const std::size_t rows = shape[0], columns = shape[1];
+        const std::size_t bytes = mpnum_scale_order_bytes(&format, from, rows, columns);
+        const std::size_t room = mpnum_scale_order_bytes(&format, to, rows, columns);
+        vector<unsigned char> src(bytes), want(room + guard_size, guard), got = want;
+        if (!bytes || !room) continue;
+        simt::use(simt::schedules[++moves % 6]);
+        for (unsigned char &byte : src)
+          byte = static_cast<unsigned char>(random() >> 8);
+        for (std::size_t i = 0; format.scale_type == MPNUM_TYPE_F32 &&
+                                from == MPNUM_SCALES_IN_ROWS && i < bytes / 4;
+             ++i) {
+          const auto code = static_cast<std::uint32_t>(random() >> 24);
+          const std::uint32_t word = code == 255 ? 0x7fffffffu
+                                     : code == 0 ? 0x00400000u
+                                                 : code << 23;
+          std::memcpy(&src[4 * i], &word, 4);
+        }
+        must(mpnum_reorder_scales(&format, to, want.data(), room, from, src.data(), bytes,
+                                  rows, columns));
+        CHECK_LAUNCH(mpnum_launch_reorder_scales(&format, to, got.data(), room, from,
+                                                 src.data(), bytes, rows, columns,
+                                                 nullptr));
+        CHECK(got == want, "blocks of %zu x %zu, %zu x %zu, order %d to %d", format.rows,
+              format.columns, rows, columns, pair / 3, pair % 3);
+      }
+  CHECK(moves == 8 * (9 + 4 + 4 + 4 + 4 + 4), "%u", moves);
+  for (float x : {3.0f, 0.0f, -1.0f, 0x1p-128f, HUGE_VALF}) { /* which the host refuses */
+    vector<unsigned char> word(16);
+    const vector<float> scale = {x};
+    CHECK_LAUNCH(mpnum_launch_reorder_scales(&amax, MPNUM_SCALES_DEEPGEMM, word.data(),
+                                             16, MPNUM_SCALES_IN_ROWS, scale.data(), 4, 1,
+                                             8, nullptr));
+    CHECK(word[0] == 0xff, "%g: %02x", static_cast<double>(x), word[0]);
+  }
+}
 /* Nothing is launched: a launch would give another error. */
 void what_is_wrong_is_refused(void) {
   const matrix<float> src(40, 70, 0, 1);
@@ -591,6 +648,15 @@ void what_is_wrong_is_refused(void) {
   check_refused(back(&by_row, 4, ROWS | COLUMNS), "two ways back");
   check_refused(back(&by_row, 3, ROWS), "back: stride below the width");
   check_refused(back(nullptr, 4, ROWS), "no codes");
+  const auto reorder = [&](mpnum_scale_order order, std::size_t room, std::size_t bytes) {
+    return mpnum_launch_reorder_scales(&format, MPNUM_SCALES_SWIZZLED, rows.scales.data(),
+                                       room, order, columns.scales.data(), bytes, 40, 70,
+                                       nullptr);
+  };
+  CHECK(reorder(MPNUM_SCALES_IN_ROWS, 512, 120) == sound, "the sound ones");
+  check_refused(reorder(MPNUM_SCALES_IN_ROWS, 511, 120), "no room for scales");
+  check_refused(reorder(MPNUM_SCALES_DEEPGEMM, 512, 159), "too few scales");
+  check_refused(reorder(static_cast<mpnum_scale_order>(3), 512, 512), "no order");
   simt::launch_error = cudaSuccess;
   for (unsigned char byte : rows.codes)
     CHECK(!is_simulated || byte == guard, "something was written");
@@ -617,6 +683,7 @@ int main(int count, char **arguments) {
                        TEST(the_next_scale_works),
                        TEST(stored_blocks_with_nan_come_back_as_nan),
                        TEST(stored_blocks_by_tiles_have_the_bytes_of_the_host),
+                       TEST(scales_in_another_order_are_the_hosts),
                        TEST(what_is_wrong_is_refused),
                    });
 }

@@ -154,9 +154,10 @@ template <class Dst, class Src> void check_softmax(const matrix &shape, unsigned
   check_same(got, want, "log-sum-exp", shape, which);
 }
 
-template <class G, class Src, class Index>
-void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
-                         int flags) {
+/* By the launcher that takes a cap, if that is asked, and with a cap or none. */
+template <class G, class Src, class Index, bool by_cap = false>
+void check_cross_entropy(const matrix &shape, unsigned which, float smoothing, int flags,
+                         const mpnum_softmax_cap *cap = nullptr) {
   const vector<Src> src = random_rows<Src>(shape, which);
   const std::size_t rows = shape.rows, columns = shape.columns;
   vector<Index> targets(rows);
@@ -170,6 +171,7 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   choose(chosen, which, rows, columns);
   options.softmax = chosen.options;
   options.softmax.sinks = nullptr; /* which are refused */
+  options.softmax.cap = cap;
   options.softmax.flags |= flags;
   options.label_smoothing = smoothing;
   options.factor = -0.3f;
@@ -192,18 +194,17 @@ void check_cross_entropy(const matrix &shape, unsigned which, float smoothing,
   }
   CHECK(status == MPNUM_OK, "host");
   const std::size_t want_counted = counted;
-  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-      got_loss.data(), mpnum::matrix_of(got.data(), rows, columns, shape.to_stride),
-      mpnum::matrix_of(src.data(), rows, columns, shape.from_stride), targets.data(),
-      &options, got_status.data(), nullptr));
+  const auto launch = by_cap ? mpnum_launch_cross_entropy_capped_rows<G, const Src, Index>
+                             : mpnum_launch_cross_entropy_rows<G, const Src, Index>;
+  CHECK_LAUNCH(launch(got_loss.data(), view_to(got, shape), view_of(src, shape),
+                      targets.data(), &options, got_status.data(), nullptr));
   check_same(got_loss, want_loss, "loss", {rows, columns, 0, 0}, which);
   check_same(got, want, "gradient", shape, which);
   CHECK(got_status == want_status && counted == want_counted, "status, %u", which);
   got_loss.assign(rows + 1, -7);
-  CHECK_LAUNCH(mpnum_launch_cross_entropy_rows(
-      got_loss.data(), mpnum::matrix_of(static_cast<G *>(nullptr), rows, columns, 0),
-      mpnum::matrix_of(src.data(), rows, columns, shape.from_stride), targets.data(),
-      &options, nullptr, nullptr));
+  CHECK_LAUNCH(launch(got_loss.data(),
+                      mpnum::matrix_of(static_cast<G *>(nullptr), rows, columns),
+                      view_of(src, shape), targets.data(), &options, nullptr, nullptr));
   check_same(got_loss, want_loss, "loss alone", {rows, columns, 0, 0}, which);
 }
 
@@ -262,6 +263,8 @@ void check_capped(const matrix &shape, unsigned which, int flags) {
       view_to(got_dx, to), view_of(dy, shape), view_of(y, shape), view_of(x, shape),
       &chosen.options, nullptr));
   check_same(got_dx, dx, "capped backward", to, which);
+  check_cross_entropy<B, A, std::int64_t, true>(to, which, which % 4 ? 0 : 0.1f, flags,
+                                                which % 3 ? &cap : nullptr);
 }
 
 template <class A, class B> void check_all(const matrix &shape, unsigned which) {
@@ -324,6 +327,7 @@ void rows_of_vectors_have_the_bits_of_the_host(void) {
                            {9, 40, 40, 40},
                            {9, 33, 40, 40},
                            {2, 12301, 12304, 12304}};
+  const mpnum_softmax_cap cap = mpnum_softmax_cap_of(3);
   unsigned k = 0;
   for (const matrix &shape : shapes) {
     for (unsigned which : {0u, 1u, 5u, 6u}) {
@@ -331,6 +335,8 @@ void rows_of_vectors_have_the_bits_of_the_host(void) {
       check_softmax<mpnum_f16, mpnum_f16>(shape, which);
       check_cross_entropy<mpnum_f16, mpnum_f16, std::int64_t>(
           shape, which, 0, k % 4 ? 0 : MPNUM_SOFTMAX_ACCUMULATE);
+      check_cross_entropy<mpnum_f16, mpnum_f16, std::int64_t, true>(shape, which, 0, 0,
+                                                                    &cap);
       check_backward<mpnum_f16, mpnum_f16, mpnum_f16>(
           shape, which, k % 4 ? 0 : MPNUM_SOFTMAX_ACCUMULATE);
     }
