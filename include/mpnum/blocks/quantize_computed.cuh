@@ -222,11 +222,10 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
   template <unsigned N>
   static __device__ __forceinline__ mpnum_lanes<float, N>
   value(const elements &from, const loads<N> &in, size_t column) {
-    mpnum_lanes<float, N> y = mpnum_lanes<float, N>();
+    mpnum_lanes<float, N> y = in.x;
     if (in.count)
-      y = mpnum::norm_weighted_(from.map, from.weight, from.bias, column,
-                                static_cast<unsigned>(column) + in.count, in.x,
-                                mpnum::row_any_());
+      mpnum::norm_weigh_(y, from.map, from.weight, from.bias, column,
+                         static_cast<unsigned>(column) + in.count, mpnum::row_any_());
     MPNUM_UNROLL_
     for (unsigned j = 0; j < N; ++j)
       if (j >= in.count) y.at[j] = 0;

@@ -396,11 +396,12 @@ static __device__ __forceinline__ void norm_amax_(const norm_codes_<Q> &to, floa
   amax = mpnum_warp_amax_f32(amax);
   if (mpnum_thread_index_() % 32 == 0) mpnum_atomic_amax(to.amax, amax);
 }
-/* What a map and, unless they are NULL, weights and biases make of elements. */
+/* Elements become what a map and, unless they are NULL, weights and biases make of
+ * them. */
 template <unsigned size, class Part>
-static __device__ __forceinline__ mpnum_lanes<float, size>
-norm_weighted_(const mpnum_norm_map_ &map, const float *weight, const float *bias,
-               size_t i, unsigned columns, mpnum_lanes<float, size> x, Part part) {
+static __device__ __forceinline__ void
+norm_weigh_(mpnum_lanes<float, size> &x, const mpnum_norm_map_ &map, const float *weight,
+            const float *bias, size_t i, unsigned columns, Part part) {
   mpnum_lanes<float, size> w = mpnum_lanes<float, size>(), b = w;
   if (weight) w = row_fetch_vector_<size>(weight, i, columns, part);
   if (bias) b = row_fetch_vector_<size>(bias, i, columns, part);
@@ -416,7 +417,6 @@ norm_weighted_(const mpnum_norm_map_ &map, const float *weight, const float *bia
     }
     x.at[j] = mpnum_canonical_(y);
   }
-  return x;
 }
 template <class To> struct norm_writer_ {
   To to;
@@ -432,7 +432,7 @@ template <class To> struct norm_writer_ {
   template <unsigned size, class Part>
   __device__ __forceinline__ void vector(size_t i, mpnum_lanes<float, size> x,
                                          Part part) {
-    x = norm_weighted_(map, weight, bias, i, columns, x, part);
+    norm_weigh_(x, map, weight, bias, i, columns, part);
     norm_put_(to, number, i, columns, x, amax, part);
   }
 };
