@@ -311,6 +311,9 @@ INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e
                for what, kind in (("finite", "double"), ("amax", "mpnum_bf16"), ("stats", "float"))],
              "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
              "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
+             "mpnum_quantize_rows_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float, "
+             "mpnum::gate_elements_<mpnum::gate_silu_, true, mpnum_bf16, mpnum_bf16>>",
+             "mpnum_normalize_blocks_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, mpnum_bf16>",
              "mpnum_softmax_rows_kernel_<false, float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
              "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
              "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",
@@ -323,7 +326,7 @@ def kernels_compile_with_nvrtc(arch):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
-    headers = "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n" * 2
+    headers = "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n#include <mpnum/blocks/quantize_computed.cuh>\n" * 2
     status, log, ptx = nvrtc.compile(headers, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"

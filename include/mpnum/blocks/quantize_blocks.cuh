@@ -709,7 +709,7 @@ static inline bool mpnum_quantize_job_of_(mpnum_quantize_job_ &job, bool &is_ali
   const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
   const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
   job = mpnum_quantize_job_();
-  size_t bytes[2], others[2];
+  size_t bytes[2] = {0, 0}, others[2] = {0, 0};
   if (what & ~(MPNUM_QUANTIZE_ROWS | turned) ||
       !(what & (MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS)) ||
       (what & turned) == MPNUM_QUANTIZE_TRANSPOSED ||
