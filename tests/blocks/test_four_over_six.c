@@ -176,6 +176,8 @@ static void blocks_that_are_not_finite_are_nan(void) {
   must(mpnum_quantize_four_over_six(
       &dst, mpnum_const_matrix_of(MPNUM_TYPE_F32, given, 1, 32), how));
   CHECK(scales[0] == 0x7f && scales[1] == 0x7e, "scales %02x %02x", scales[0], scales[1]);
+  for (int i = 0; i < 8; ++i)
+    CHECK(codes[i] == 0x77, "two codes of a block that is NaN: %02x", codes[i]);
   CHECK(mpnum_bits_f32(dst.scale) == mpnum_bits_f32(2688.0f / 16), "S %g",
         (double)dst.scale);
 }

@@ -25,7 +25,6 @@
 #ifndef MPNUM_BLOCKS_FOUR_OVER_SIX_H
 #define MPNUM_BLOCKS_FOUR_OVER_SIX_H
 
-#include "block.h"
 #include "layout.h"
 MPNUM_C_BEGIN_
 
@@ -106,15 +105,10 @@ MPNUM_HOST uint8_t mpnum_four_over_six_block_(uint8_t *codes, const mpnum_two_sc
     const uint32_t magnitude = mpnum_bits_f32(own[i]) & 0x7fffffffu;
     amax = magnitude > amax ? magnitude : amax;
   }
-  if (amax >= 0x7f800000u) {
-    uint8_t bytes[8];
+  if (amax >= 0x7f800000u) { /* NaN, as MPNUM_BLOCKSCALE_PROPAGATE has it */
     for (i = 0; i < 16; ++i)
-      made.codes[i] = 0;
+      made.codes[i] = 7;
     made.scale = 0x7f;
-    if (mpnum_quantize_block(mpnum_blockscale_nvfp4_1x16(), bytes, &made.scale, 1,
-                             MPNUM_TYPE_F32, own, 16) == MPNUM_OK)
-      for (i = 0; i < 16; ++i)
-        made.codes[i] = (uint8_t)(bytes[i / 2] >> 4 * (i % 2) & 15);
   } else {
     mpnum_four_or_six_(&made, by, own, mpnum_from_bits_f32(amax));
   }
