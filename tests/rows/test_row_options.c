@@ -584,6 +584,27 @@ static void capped_gradients_are_those_defined(void) {
             "in the place of x, %zu", n);
     }
 }
+/* What is past a row's length takes no part, and its gradient is 0. */
+static void capped_gradients_end_with_their_rows(void) {
+  const mpnum_softmax_cap made = mpnum_softmax_cap_of(2);
+  for (int s = 0; s < SIZES; ++s) {
+    mpnum_softmax_options how = mpnum_softmax_default();
+    const size_t n = sizes[s], length = (n + 1) / 2;
+    how.cap = &made;
+    fill(x, n, -6, 6);
+    fill(dy, n, -2, 2);
+    must(mpnum_softmax_rows(to_rows(y, 1, length), of_rows(x, 1, length), &how, NULL));
+    must(mpnum_softmax_capped_backward_rows(to_rows(z, 1, length), of_rows(dy, 1, length),
+                                            of_rows(y, 1, length), of_rows(x, 1, length),
+                                            &how));
+    memset(z + length, 0, (n - length) * sizeof *z);
+    how.lengths = &length;
+    must(mpnum_softmax_rows(to_rows(y, 1, n), of_rows(x, 1, n), &how, NULL));
+    must(mpnum_softmax_capped_backward_rows(to_rows(x, 1, n), of_rows(dy, 1, n),
+                                            of_rows(y, 1, n), of_rows(x, 1, n), &how));
+    CHECK(memcmp(x, z, n * sizeof *x) == 0, "%zu of %zu", length, n);
+  }
+}
 /* Losses of x under a cap are those of tanh by definition, and their gradients times its
  * derivative; both in long double for whole targets. Caps and scales are powers of two,
  * so that a factor of scale / cap makes the same product of both. */
@@ -739,6 +760,7 @@ static void caps_that_are_none_are_refused(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(capped_rows_are_those_of_the_hyperbolic_tangent);
   RUN_FOR_EACH_ISA(capped_gradients_are_those_defined);
+  RUN_FOR_EACH_ISA(capped_gradients_end_with_their_rows);
   RUN_FOR_EACH_ISA(capped_losses_are_those_of_the_hyperbolic_tangent);
   TAP_RUN(capped_losses_are_those_of_the_formula);
   TAP_RUN(caps_that_are_none_are_refused);
