@@ -25,8 +25,8 @@ FAULTS = [
     # Once there.
     ("both_in_chunks_of_odd_width", "blocks/detail/blockscale_pass.h",
      "if (across) across = mpnum_common_multiple_(across, 4);", "", "blocks", [], "mpnum_quantize_blocks_both"),
-    ("fillers_of_stale_factors", "blocks/detail/blockscale_pass.h", "for (; c % MPNUM_SCALED_ != 0; ++c)",
-     "for (; 0; ++c)", "blocks", [], "mpnum_quantize_blocks_both"),
+    ("fillers_of_stale_factors", "blocks/detail/blockscale_pass.h", "scales->factors[c] = scales->factors[n - 1];",
+     "scales->factors[c] = mpnum_from_bits_f32(0x7fffffffu); /* as memory may have it */", "blocks", [], "mpnum_quantize_blocks_both"),
     ("tensor_scale_in_the_callers_rounding", "blocks/blockscale_format.h",
      "scale = mpnum_block_quotient_(largest, bits);",
      "scale = mpnum_bits_f32(mpnum_from_bits_f32(largest) / mpnum_from_bits_f32(bits));", "blocks", [], "mpnum_quantize_nvfp4"),
