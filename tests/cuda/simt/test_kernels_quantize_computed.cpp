@@ -11,14 +11,18 @@ namespace {
 
 constexpr std::size_t WIDEST = 2 * 170;
 
-/* Sizes, options and what they name, all drawn. */
+/* Sizes, options and what they name, all drawn; half of the matrices have tiles that go
+ * by vectors. */
 template <class Src> struct drawn {
-  explicit drawn(unsigned seed, bool may_turn) : random(seed) {
-    rows = 1 + next() % 70;
-    pairs = next() % 3 ? 4 * (1 + next() % 40) : 1 + next() % 170;
-    is_turned = may_turn && next() % 3 == 0;
+  drawn(unsigned seed, bool is_cut) : random(seed) {
+    const bool has_tiles = is_cut || next() % 2;
+    rows = has_tiles ? 64 + 64 * (next() % 2) + next() % 3 : 1 + next() % 70;
+    pairs = has_tiles ? 64 + 64 * (next() % 2) + 2 * is_cut /* halves end in a vector */
+            : next() % 3 ? 4 * (1 + next() % 40)
+                         : 1 + next() % 170;
+    is_turned = next() % 4 == 0;
     has_factor = !is_turned && next() % 3 != 0;
-    extra = next() % 2 ? 4 * (next() % 3) : next() % 4;
+    extra = has_tiles ? 2 * is_cut : next() % 2 ? 4 * (next() % 3) : next() % 4;
     for (float &one : bias)
       one = static_cast<float>(next() % 13) / 8 - 0.5f;
     options = mpnum_activation_default();
@@ -29,8 +33,8 @@ template <class Src> struct drawn {
     if (next() % 4 == 0) options.alpha = 1.702f;
     how.what = every_what[next() % 5];
     how.is_swizzled = static_cast<int>(next() % 2);
-    how.codes_at = next() % 3 ? 0 : next() % 8;
-    how.extra = next() % 4;
+    how.codes_at = has_tiles || next() % 3 ? 0 : next() % 8;
+    how.extra = has_tiles ? 0 : next() % 4;
     how.random = {next(), next() % 2 ? ~0ull - 100 : next() % 50};
     simt::use(simt::schedules[next() % 6]);
   }
@@ -73,8 +77,8 @@ cudaError_t scale_and_quantize(Launch &launch, const mpnum_blockscaled *by_row,
 
 template <mpnum_activation activation, class Src, class Launch>
 void forward_of(unsigned seed) {
-  for (unsigned i = 0; i < 12; ++i) {
-    drawn<Src> at(13 * seed + i, true);
+  for (unsigned i = 0; i < 16; ++i) {
+    drawn<Src> at(101 * seed + i, i % 4 == 3);
     Launch launch;
     if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
     at.draw(i % 2);
@@ -94,8 +98,8 @@ void forward_of(unsigned seed) {
 }
 template <mpnum_activation activation, class Dy, class Src, class Launch>
 void backward_of(unsigned seed) {
-  for (unsigned i = 0; i < 12; ++i) {
-    drawn<Src> at(17 * seed + i, true);
+  for (unsigned i = 0; i < 16; ++i) {
+    drawn<Src> at(101 * seed + i, i % 4 == 3);
     Launch launch;
     if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
     at.draw(i % 2);
