@@ -139,8 +139,8 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
     if (is_whole) {
       in.count = N;
       from.all(in, row, column);
-    } else if (row < job.height && column < job.width) {
-      in.count = job.width - column < N ? static_cast<unsigned>(job.width - column) : N;
+    } else {
+      in.count = mpnum_count_of_<N>(job, row, column);
       MPNUM_UNROLL_
       for (unsigned j = 0; j < N; ++j)
         if (j < in.count) from.one(in, j, row, column + j);
@@ -168,9 +168,7 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
         y.at[j] =
             from.any(from.is_of_factor(column + j), x.at[j], factor.at[j], dy.at[j]);
     }
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < N; ++j)
-      if (j >= in.count) y.at[j] = 0; /* what is past the end is not in an amax */
+    mpnum_cut_(y, in.count);
     return y;
   }
 };
@@ -202,11 +200,11 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N> load(const elements &from,
-                                                  const mpnum_quantize_job_ &job, size_t,
-                                                  size_t column, bool) {
+                                                  const mpnum_quantize_job_ &job,
+                                                  size_t row, size_t column, bool) {
     loads<N> in = loads<N>();
-    if (column >= job.width) return in;
-    in.count = job.width - column < N ? static_cast<unsigned>(job.width - column) : N;
+    in.count = mpnum_count_of_<N>(job, row, column);
+    if (!in.count) return in;
     if (from.kept) { /* up to a multiple of N */
       in.x = *reinterpret_cast<const mpnum_lanes<float, N> *>(from.kept + column);
       return in;
@@ -226,9 +224,7 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
     if (in.count)
       mpnum::norm_weigh_(y, from.map, from.weight, from.bias, column,
                          static_cast<unsigned>(column) + in.count, mpnum::row_any_());
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < N; ++j)
-      if (j >= in.count) y.at[j] = 0;
+    mpnum_cut_(y, in.count);
     return y;
   }
 };
@@ -277,13 +273,12 @@ template <class Elements> struct computed {
   }
   bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
     const auto &job = elements.job;
-    return mpnum_side_avoids_(side, bytes, job.src,
-                              extent(job.src, source_columns(), job.src_stride)) &&
-           mpnum_side_avoids_(side, bytes, job.factor,
-                              extent(job.factor, pairs(), job.factor_stride)) &&
-           mpnum_side_avoids_(side, bytes, job.dy,
-                              extent(job.dy, pairs(), job.dy_stride)) &&
-           mpnum_side_avoids_(side, bytes, job.bias, job.bias ? 4 * source_columns() : 0);
+    const mpnum_memory_ all[] = {
+        {job.src, extent(job.src, source_columns(), job.src_stride)},
+        {job.factor, extent(job.factor, pairs(), job.factor_stride)},
+        {job.dy, extent(job.dy, pairs(), job.dy_stride)},
+        {job.bias, job.bias ? 4 * source_columns() : 0}};
+    return mpnum_side_avoids_(side, bytes, all);
   }
   template <class T> static bool has_vectors(const T *data, size_t row_stride) {
     return mpnum_launch_aligned_(data, row_stride * sizeof(T), 4 * sizeof(T)) != 0;
@@ -348,22 +343,22 @@ template <class Src> struct normed {
   size_t rows, columns, stride;
   int is_known;
   bool is_valid() const { return is_known != 0; }
-  bool is_readable() const { return true; }
+  bool is_readable() const { return memory(from.data, from.stride).bytes != 0; }
   bool is_aligned() const { return false; }
-  size_t extent(size_t row_stride) const {
-    return mpnum_extent_(rows, columns, row_stride, 8 * sizeof(Src));
+  mpnum_memory_ memory(const Src *data, size_t row_stride) const {
+    const mpnum_memory_ one = {
+        data, data ? mpnum_extent_(rows, columns, row_stride, 8 * sizeof(Src)) : 0};
+    return one;
   }
   bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
-    const size_t by_column = 4 * columns, by_row = 4 * rows;
-    return mpnum_side_avoids_(side, bytes, from.data, extent(from.stride)) &&
-           mpnum_side_avoids_(side, bytes, from.residual,
-                              from.residual ? extent(from.residual_stride) : 0) &&
-           mpnum_side_avoids_(side, bytes, from.sum,
-                              from.sum ? extent(from.sum_stride) : 0) &&
-           mpnum_side_avoids_(side, bytes, from.weight, from.weight ? by_column : 0) &&
-           mpnum_side_avoids_(side, bytes, from.bias, from.bias ? by_column : 0) &&
-           mpnum_side_avoids_(side, bytes, from.mean, from.mean ? by_row : 0) &&
-           mpnum_side_avoids_(side, bytes, from.inverse, from.inverse ? by_row : 0);
+    const mpnum_memory_ all[] = {memory(from.data, from.stride),
+                                 memory(from.residual, from.residual_stride),
+                                 memory(from.sum, from.sum_stride),
+                                 {from.weight, from.weight ? 4 * columns : 0},
+                                 {from.bias, from.bias ? 4 * columns : 0},
+                                 {from.mean, from.mean ? 4 * rows : 0},
+                                 {from.inverse, from.inverse ? 4 * rows : 0}};
+    return mpnum_side_avoids_(side, bytes, all);
   }
 };
 template <class Src> static inline const normed<Src> &quantizable_(const normed<Src> &x) {

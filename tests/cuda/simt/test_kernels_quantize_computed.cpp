@@ -39,7 +39,8 @@ template <class Src> struct drawn {
     simt::use(simt::schedules[next() % 6]);
   }
   std::size_t across() const { return is_turned ? 2 * pairs : pairs; }
-  void draw(bool is_usual) {
+  void draw(mpnum_activation activation, bool is_usual) {
+    if (activation != MPNUM_ACTIVATION_SILU) options.alpha = 0;
     src = matrix<Src>(rows, across(), extra, next());
     factor = matrix<Src>(rows, pairs, extra, next());
     if (is_usual)
@@ -67,42 +68,37 @@ template <unsigned high, bool is_stochastic, class Computed>
 cudaError_t find_scale(nvfp4<high, is_stochastic> &launch, const Computed &x) {
   return mpnum_launch_nvfp4_scale(&launch.scale, x, nullptr);
 }
-template <class Launch, class Computed>
-cudaError_t scale_and_quantize(Launch &launch, const mpnum_blockscaled *by_row,
-                               const mpnum_blockscaled *by_column, const Computed &x,
-                               const manner &how) {
-  const cudaError_t error = find_scale(launch, x);
-  return error == cudaSuccess ? launch.quantize(by_row, by_column, x, how) : error;
+/* A launch of what is computed beside the floats that are wanted. */
+template <class Launch, class Src, class Computed>
+void check_computed(drawn<Src> &at, const matrix<float> &want, const Computed &x) {
+  Launch launch;
+  launch.choose(want, at.how);
+  check_blocks(launch.format, want, at.how,
+               [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+                   const matrix<float> &, const manner &how) {
+                 const cudaError_t error = find_scale(launch, x);
+                 return error == cudaSuccess ? launch.quantize(by_row, by_column, x, how)
+                                             : error;
+               });
 }
 
 template <mpnum_activation activation, class Src, class Launch>
 void forward_of(unsigned seed) {
   for (unsigned i = 0; i < 16; ++i) {
     drawn<Src> at(101 * seed + i, i % 4 == 3);
-    Launch launch;
-    if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
-    at.draw(i % 2);
+    at.draw(activation, i % 2);
     matrix<float> want(at.rows, at.pairs, 0, 0);
     must(mpnum_activation_rows(activation, to_columns(want, 0, at.pairs), at.src.view(),
                                &at.options));
-    launch.choose(want, at.how);
-    check_blocks(launch.format, want, at.how,
-                 [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
-                     const matrix<float> &, const manner &how) {
-                   return scale_and_quantize(
-                       launch, by_row, by_column,
-                       mpnum::activation_of<activation>(view_of(at.src), &at.options),
-                       how);
-                 });
+    check_computed<Launch>(
+        at, want, mpnum::activation_of<activation>(view_of(at.src), &at.options));
   }
 }
 template <mpnum_activation activation, class Dy, class Src, class Launch>
 void backward_of(unsigned seed) {
   for (unsigned i = 0; i < 16; ++i) {
     drawn<Src> at(101 * seed + i, i % 4 == 3);
-    Launch launch;
-    if (activation != MPNUM_ACTIVATION_SILU) at.options.alpha = 0;
-    at.draw(i % 2);
+    at.draw(activation, i % 2);
     matrix<Dy> dy(at.rows, at.pairs, at.extra, i);
     const std::size_t n = at.pairs;
     const bool is_twice = at.has_factor || at.is_turned;
@@ -111,16 +107,9 @@ void backward_of(unsigned seed) {
                                         at.has_factor ? to_columns(want, n, n)
                                                       : mpnum_matrix_empty(),
                                         dy.view(), at.src.view(), &at.options));
-    launch.choose(want, at.how);
-    check_blocks(launch.format, want, at.how,
-                 [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
-                     const matrix<float> &, const manner &how) {
-                   return scale_and_quantize(
-                       launch, by_row, by_column,
-                       mpnum::activation_backward_of<activation>(
-                           view_of(dy), view_of(at.src), &at.options),
-                       how);
-                 });
+    check_computed<Launch>(at, want,
+                           mpnum::activation_backward_of<activation>(
+                               view_of(dy), view_of(at.src), &at.options));
   }
 }
 

@@ -9,6 +9,12 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
+/* Memory that a call reads or writes. */
+typedef struct mpnum_memory_ {
+  const void *at;
+  size_t bytes;
+} mpnum_memory_;
+
 MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
   return n - first < MPNUM_TILE_ ? n - first : MPNUM_TILE_;
 }

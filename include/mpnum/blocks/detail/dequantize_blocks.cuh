@@ -185,5 +185,86 @@ template <class Blocks, class T> struct mpnum_tile_back_ {
   }
 };
 
+/* Vectors of a thread from number `first` on, element by element. */
+template <class Blocks, class T>
+static __device__ __forceinline__ void
+mpnum_dequantize_vectors_(T *dst, const mpnum_quantize_job_ &job,
+                          const mpnum_quantize_side_ &side, float tensor,
+                          const mpnum_tile_place_ &begin, unsigned first) {
+  enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
+  enum { bits = Blocks::bits, by_element = 1 << bits };
+  typedef typename Blocks::Code Code;
+  typedef typename mpnum_codes_back_<Blocks, T>::lanes code_lanes;
+  const bool is_by_column = (job.what & MPNUM_SIDE_COLUMNS_) && !Blocks::is_square;
+  const size_t high = is_by_column || Blocks::is_square ? Blocks::edge : 1;
+  const size_t wide = is_by_column ? 1 : Blocks::edge;
+  const bool is_whole = mpnum_is_whole_tile_(job);
+  code_lanes in[vectors];
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const mpnum_tile_place_ own(job, begin.row, begin.vector, first + v);
+    const size_t row = own.row, column = own.vector * n;
+    const uint8_t *const at = side.codes + row * side.pitch + column * bits / 8;
+    if (is_whole) {
+      in[v] = *reinterpret_cast<const code_lanes *>(at);
+    } else if (row < job.height && column < job.width) {
+      in[v] = mpnum_load<n * bits / 8>(
+          at, mpnum::dense_bytes_(Blocks::bits, job.width - column));
+    }
+  }
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < vectors; ++v) {
+    const mpnum_tile_place_ own(job, begin.row, begin.vector, first + v);
+    const size_t row = own.row, column = own.vector * n;
+    if (!is_whole && (row >= job.height || column >= job.width)) continue;
+    mpnum_lanes<T, n> out;
+    float factor = 1;
+    uint64_t word = 0;
+    memcpy(&word, &in[v], sizeof in[v]);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      if ((j == 0 || is_by_column) && (is_whole || column + j < job.width)) {
+        const size_t at = mpnum_scale_index_<Blocks>(side, side.is_turned != 0,
+                                                     row / high, (column + j) / wide);
+        factor = mpnum_scale_back_<Blocks>(side, at);
+      }
+      const uint32_t code = static_cast<uint32_t>(word >> j * bits) & (by_element - 1);
+      float y =
+          mpnum_mul_scalar_(mpnum::element_of_(mpnum::from_bits<Code>(code)), factor);
+      if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_) y = mpnum_div_scalar_(y, tensor);
+      mpnum::set_element_(out.at + j, mpnum_canonical_(y));
+    }
+    if (is_whole) {
+      *reinterpret_cast<mpnum_lanes<T, n> *>(dst + row * job.stride + column) = out;
+    } else {
+      mpnum_store(dst + row * job.stride + column, out, job.width - column);
+    }
+  }
+}
+
+/* Codes times their scales. One side of the job is used, by what. */
+template <class Blocks, class T>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+    mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
+  typedef mpnum_codes_back_<Blocks, T> back;
+  __shared__ typename back::unit stage[MPNUM_LAUNCH_THREADS_];
+  const mpnum_quantize_side_ side =
+      job.what & MPNUM_SIDE_COLUMNS_ ? job.columns : job.rows;
+  const float tensor =
+      Blocks::family == mpnum::TWO_LEVEL_FAMILY_ ? mpnum::scale_or_nan_(*job.scale) : 1;
+  if (mpnum_is_whole_tile_(job) &&
+      (Blocks::is_square || !(job.what & MPNUM_SIDE_COLUMNS_))) {
+    mpnum_tile_back_<Blocks, T> tile;
+    if (tile.load(stage, job, side, tensor)) {
+      tile.store(dst, stage, job);
+      return;
+    }
+  }
+  const mpnum_tile_place_ begin(job, threadIdx.x, back::log2_vectors);
+  MPNUM_NO_UNROLL_
+  for (unsigned first = 0; first < back::vectors; first += MPNUM_TILE_VECTORS_)
+    mpnum_dequantize_vectors_<Blocks>(dst, job, side, tensor, begin, first);
+}
+
 MPNUM_C_END_
 #endif

@@ -13,11 +13,6 @@ MPNUM_C_BEGIN_
 
 /* --- Checks --- */
 
-typedef struct mpnum_memory_ {
-  const void *at;
-  size_t bytes;
-} mpnum_memory_;
-
 /* A matrix that is read or written, and so many other pieces of memory: that all are
  * there, large enough and apart. */
 MPNUM_HOST mpnum_status mpnum_stored_memory_(const mpnum_stored *stored,

@@ -347,6 +347,9 @@ MPNUM_REAL_ size_t dense_bytes_(unsigned bits, size_t n) {
 
 /* --- Rows --- */
 
+/* Which sides of a matrix a job makes, codes by column as rows of the transposed matrix.
+ */
+enum { MPNUM_SIDE_ROWS_ = 1, MPNUM_SIDE_COLUMNS_ = 2, MPNUM_SIDE_TRANSPOSED_ = 4 };
 /* Where codes and scales go, or come from. */
 typedef struct mpnum_quantize_side_ {
   uint8_t *codes, *scale_inv;
