@@ -126,9 +126,12 @@ class Quantiser:
     edge: int = 32
     is_square: bool = False
     is_stochastic: bool = False
+    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type
 
     @property
     def name(self):
+        if self.of:
+            return f"{self.family}_{self.form}_{self.of}_{self.src}_to_{self.code}"
         more = ("_square" if self.is_square else "") + ("_sr" if self.is_stochastic else "")
         return f"{self.family}_{self.form}{more}_{self.src}_to_{self.code}"
 
@@ -145,6 +148,10 @@ class Quantiser:
         flags = [str(flag).lower() for flag in (self.is_square, self.is_stochastic)]
         blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {', '.join(flags)}>"
         kernel = "dequantize_blocks" if self.form == "back" else f"quantize_{self.form}"
+        if self.of:
+            is_back = self.of[0] == "d"
+            return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_silu_, {str(is_back).lower()}, {src}, {src}>>",
+                    f"_{kernel}_kernel_I\\w*EEEfN\\w*14gate_elements_ILi0ELb{int(is_back)}E")
         return (f"mpnum_{kernel}_kernel_<{blocks}, {src}>",
                 f"_{kernel}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
                 f"ELb{int(self.is_stochastic)}EEE{mangled(src)}(PK\\w*)?E")
@@ -155,9 +162,12 @@ class Quantiser:
     def path(self, instructions, dialect):
         if self.family == "scaled" and self.form in ("array", "back"):
             return hot.hot_path(instructions, dialect)
-        return hot.straight_path(instructions, dialect, staged_stores if self.form == "back" else None)
+        weight = staged_stores if self.form == "back" else without_bias if self.of else None
+        return hot.straight_path(instructions, dialect, weight)
 
     def elements(self, _path, _dialect):
+        if self.of:
+            return 16
         return 32 if self.form == "back" and self.family != "scaled" else 4 * 16 // size(self.src)
 
 
@@ -165,6 +175,12 @@ def staged_stores(instruction, dialect):
     """Weighs the path of blocks back by row: stores of 16 bytes of what went through shared memory."""
     is_wide = hot.WIDE_ACCESS[dialect].match(instruction.text) and instruction.opcode.startswith(("STG", "st"))
     return 1000 * bool(is_wide) + instruction.opcode.startswith(("LDS", "ld.shared"))
+
+
+def without_bias(instruction, dialect):
+    """Weighs the path of what is computed: all stores, and loads by vectors, not those of a bias, which is seldom there."""
+    moved = hot.moved_bytes(instruction, dialect)
+    return moved if moved >= 8 or instruction.opcode.startswith(("STG", "st.global")) else 0
 
 
 QUANTISERS = [Quantiser(*row) for row in (
@@ -175,7 +191,8 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("transpose", "scaled", "f32", "e4m3"),
     ("transpose", "scaled", "bf16", "e4m3"), ("rows", "nvfp4", "bf16", "e2m1", 16, False, True), ("back", "mx", "f32", "e4m3"),
     ("back", "mx", "bf16", "e4m3"), ("back", "mx", "bf16", "e2m1"), ("back", "nvfp4", "f32", "e2m1", 16),
-    ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16))]
+    ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16),
+    ("rows", "mx", "bf16", "e4m3", 32, False, False, "silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "dsilu"))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 
@@ -194,7 +211,7 @@ extern "C" __global__ void {SCALARS}(float *x, mpnum_f16 *half, mpnum_bf16 *brai
 
 
 def source(kernels):
-    lines = ["#include <mpnum/kernels.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
+    lines = ["#include <mpnum/kernels.cuh>", "#include <mpnum/blocks/quantize_computed.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
              "const void *const kernels[] = {"]
     lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in kernels]
     return "\n".join([*lines, "};"]) + "\n"
@@ -269,8 +286,9 @@ def keeps_to_registers(code):
     for kernel in code.kernels:
         report = code.reports[code.full_name(kernel)]
         has_more = kernel in QUANTISERS and (kernel.is_stochastic or not kernel.has_instruction(code.arch))
+        is_long = has_more or getattr(kernel, "of", "")  # what is computed has three blocks a multiprocessor
         assert code.frame(kernel) <= (16 if has_more else 0), f"{kernel.name}: {report}"
-        assert code.registers(kernel) <= (2 * MOST_REGISTERS if has_more else MOST_REGISTERS), f"{kernel.name}: {report}"
+        assert code.registers(kernel) <= (2 * MOST_REGISTERS if is_long else MOST_REGISTERS), f"{kernel.name}: {report}"
 
 
 def moves_sixteen_bytes_at_a_time(code):
@@ -289,7 +307,7 @@ def quantisers_load_vectors(code):
     """All but the scale of a tensor; codes of a vector are one store, up to 16 bytes that threads side by side put together."""
     need_sass(code)
     for kernel in QUANTISERS:
-        if kernel.form == "back":
+        if kernel.form == "back" or kernel.of:
             continue
         path = kernel.path(code.instructions(kernel, "sass"), "sass")
         loads = [hot.moved_bytes(one, "sass") for one in path if one.opcode.startswith("LDG")]
