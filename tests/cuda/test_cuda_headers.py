@@ -304,6 +304,11 @@ def device_header_compiles_with_nvrtc(arch):
     assert "reduce" in ptx and "move" in ptx
 
 
+HEADERS_OF_INSTANCES = """\
+#include <mpnum/kernels.cuh>
+#include <mpnum/training/health.cuh>
+#include <mpnum/blocks/quantize_computed.cuh>
+"""
 INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
              "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
              "mpnum_convert_kernel_<mpnum::cast_rounded_<mpnum_e2m1, float, MPNUM_ROUND_STOCHASTIC>, mpnum_e2m1x2, float>",
@@ -326,7 +331,7 @@ def kernels_compile_with_nvrtc(arch):
     nvrtc = Nvrtc()
     if arch.rstrip("af") not in nvrtc.archs():
         raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
-    headers = "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n#include <mpnum/blocks/quantize_computed.cuh>\n" * 2
+    headers = HEADERS_OF_INSTANCES * 2
     status, log, ptx = nvrtc.compile(headers, f"--gpu-architecture=compute_{arch}",
                                      f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
@@ -344,7 +349,7 @@ def cuda_12():
 def device_code_compiles_with_cuda_12(arch, standard):
     """Every function and the kernels: the compiler's front end is that of nvcc."""
     nvrtc, ptxas = cuda_12()
-    source = test_device_headers.kernels() + "#include <mpnum/kernels.cuh>\n#include <mpnum/training/health.cuh>\n" + DEVICE
+    source = test_device_headers.kernels() + HEADERS_OF_INSTANCES + DEVICE
     status, log, ptx = nvrtc.compile(source, f"--gpu-architecture=compute_{arch}", f"--std={standard}",
                                      f"--include-path={INCLUDE}", instances=INSTANCES)
     assert status == 0 and not log, f"status {status}\n{log[:4000]}"
