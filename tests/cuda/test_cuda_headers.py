@@ -307,6 +307,7 @@ def device_header_compiles_with_nvrtc(arch):
 HEADERS_OF_INSTANCES = """\
 #include <mpnum/kernels.cuh>
 #include <mpnum/training/health.cuh>
+#include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/blocks/quantize_computed.cuh>
 """
 INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
@@ -315,6 +316,7 @@ INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e
              *[f"mpnum_reduce_kernel_<mpnum::reduce_{what}_<{kind}>, {kind}>"
                for what, kind in (("finite", "double"), ("amax", "mpnum_bf16"), ("stats", "float"))],
              "mpnum_quantize_kernel_<mpnum_e5m2, mpnum_f16, mpnum_scale_current_>",
+             "mpnum_quantize_list_kernel_<mpnum_e4m3, mpnum_bf16>",
              "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
              "mpnum_quantize_rows_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float, "
              "mpnum::gate_elements_<mpnum::gate_silu_, true, mpnum_bf16, mpnum_bf16>>",

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
     "mpnum_launch_normalize_backward_bytes": "of no array",
     "mpnum_launch_quantize_groups": "of parts by offsets in device memory, random ones in kernels_quantize_groups",
+    "mpnum_launch_quantize_list": "of a list of tensors, random ones in kernels_quantize_groups",
     "mpnum_launch_reorder_scales": "of formats and orders: kernels_quantize_blocks",
     "mpnum_launch_scale_update": "of the state of a scaling: kernels_quantize",
     "mpnum_launch_grad_clip": "of the state of a scaler: kernels_grad",

@@ -89,6 +89,7 @@ WITHOUT_TWIN = {
     "quantize_current": "on hosts mpnum_amax, mpnum_scale_from_amax and mpnum_quantize_array",
     "quantize_transpose": "codes and their transpose from one read",
     "quantize_groups": "parts by offsets in device memory; hosts call mpnum_quantize_array for each",
+    "quantize_list": "tensors anywhere; hosts call mpnum_quantize_array for each",
     "scale_update": "all histories of a model",
     "normalize_backward_bytes": "room that hosts do not need",
     **{name: "rows and columns from one read; hosts have mpnum_quantize_blocks and _both with a format"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* FP8 with a scale for each part of an array, on devices: the tensors of a flat buffer,
- * or the rows that each expert has, in one launch. Rules of all launchers: kernels.cuh.
- * CUDA C++11; NVRTC for the kernel alone. Opt-in.
+/* FP8 of many in one launch, each with a scale, on devices: parts of an array, as the
+ * tensors of a flat buffer or the rows that each expert has, and tensors that lie
+ * anywhere. Rules of all launchers: kernels.cuh. CUDA C++11; NVRTC for the kernels alone.
+ * Opt-in.
  *
  *     // Rows of tokens sorted by expert; the router wrote where each expert's begin,
  *     // times columns: offsets of 8 experts are 9 words.
@@ -12,7 +13,16 @@
  * mpnum_launch_quantize_array gives of it with scales[i] and amax + i; a part may be
  * empty. Elements before the first part and behind the last one stay as they are.
  * Offsets are in device memory and read there: where one is below the one before it, or
- * past n, *status becomes MPNUM_ERROR_RANGE and nothing else is written. */
+ * past n, *status becomes MPNUM_ERROR_RANGE and nothing else is written.
+ *
+ *     // Once, on the host; tensors with addresses of the device, each with its scale.
+ *     mpnum_quantize_plan(&list, tiles_before, tensors, count);
+ *     list.tensors = copy_of_tensors;           // in device memory
+ *     list.tiles_before = copy_of_tiles_before; // count + 1 words, the same
+ *     // Each step, or once while a graph is captured.
+ *     mpnum_launch_quantize_list(list, stream);
+ *
+ * Every tensor has the bytes and the amax of mpnum_launch_quantize_array. */
 #ifndef MPNUM_ARRAY_QUANTIZE_GROUPS_CUH
 #define MPNUM_ARRAY_QUANTIZE_GROUPS_CUH
 
@@ -141,6 +151,85 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   own.end();
 }
 
+/* --- Tensors anywhere --- */
+
+namespace mpnum {
+
+/* A tensor of n elements of S, and its codes of T; scale and amax as
+ * mpnum_launch_quantize_array takes them, so also &histories[i].scale. All addresses are
+ * of the device; amax may be NULL. */
+template <class T, class S> struct quantize_tensor {
+  T *dst;
+  const S *src;
+  uint64_t n;
+  const float *scale;
+  float *amax;
+};
+/* A list of them, as mpnum_launch_quantize_list takes it. */
+template <class T, class S> struct quantize_list {
+  const quantize_tensor<T, S> *tensors; /* the caller's, in device memory */
+  const uint64_t *tiles_before;         /* of each tensor, and of the end; the same */
+  uint64_t count, tiles;                /* what mpnum_quantize_plan found */
+};
+
+} // namespace mpnum
+
+/* Tiles first to last - 1 of a tensor, and the largest magnitude of them. */
+template <class T, class S>
+static __device__ __forceinline__ void
+mpnum_quantize_tiles_of_(const mpnum::quantize_tensor<T, S> &t, uint64_t first,
+                         uint64_t last, uint32_t *most) {
+  typedef mpnum_quantize_array_<T, S> array;
+  array own = {reinterpret_cast<uint8_t *>(t.dst), t.src, mpnum::scale_or_nan_(*t.scale),
+               0};
+  const size_t n = static_cast<size_t>(t.n);
+  const size_t before = mpnum_bytes_before_vectors_(t.dst) % array::lanes;
+  const size_t head = before < n ? before : n;
+  const bool is_aligned = reinterpret_cast<size_t>(t.src + head) % 16 == 0;
+  if (first == 0) own.rest(0, head);
+  MPNUM_NO_UNROLL_
+  for (uint64_t number = first; number < last; ++number) {
+    const size_t i = head + static_cast<size_t>(number) * array::tile;
+    const size_t left = i < n ? n - i : 0;
+    if (is_aligned && left >= array::tile)
+      own.template run<true>(i);
+    else if (!is_aligned && i >= 2 && left >= array::tile + 2) /* words beside them */
+      own.template run<false>(i);
+    else
+      own.rest(i, left < array::tile ? i + left : i + array::tile);
+  }
+  *most = own.most;
+}
+/* A one-dimensional grid of blocks of 256 threads, each of which takes neighbouring
+ * tiles, so that few blocks add to an amax. */
+template <class T, class S>
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum::dense_<T>::resident)
+    mpnum_quantize_list_kernel_(mpnum::quantize_list<T, S> list) {
+  typedef mpnum::magnitudes_<S> magnitudes;
+  __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
+  const uint64_t each = list.tiles / gridDim.x, more = list.tiles % gridDim.x;
+  const uint64_t block = blockIdx.x;
+  const uint64_t begin = block * each + (block < more ? block : more);
+  const uint64_t end = begin + each + (block < more ? 1 : 0);
+  uint64_t tensor = 0;
+  MPNUM_NO_UNROLL_
+  for (uint64_t tile = begin, next = end; tile < end; tile = next) {
+    uint32_t most = 0;
+    tensor = mpnum_list_tensor_at_(list, tile, tensor);
+    const mpnum::quantize_tensor<T, S> t = list.tensors[tensor];
+    const uint64_t first = list.tiles_before[tensor];
+    next = list.tiles_before[tensor + 1];
+    next = next < end ? next : end;
+    mpnum_quantize_tiles_of_(t, tile - first, next - first, &most);
+    if (!t.amax) continue;
+    const float found = mpnum_block_amax_f32(
+        mpnum_f32_of_scalar_(magnitudes::bits(magnitudes::folded(most))), scratch);
+    if (threadIdx.x == 0) mpnum_atomic_amax(t.amax, found);
+    __syncthreads();
+  }
+}
+
 #if !MPNUM_HAS_NVRTC_
 
 /* mpnum_launch_quantize_array of each of `groups` parts of n elements. T: e4m3, e5m2 or
@@ -166,6 +255,58 @@ mpnum_launch_quantize_groups(T *dst, const S *src, size_t n, const uint64_t *off
   if (error != cudaSuccess) return error;
   return mpnum_launch_(mpnum_quantize_groups_kernel_<T, S>, blocks, MPNUM_LAUNCH_THREADS_,
                        stream, dst, amax, src, n, offsets, groups, scales, status);
+}
+
+/* Plans launches over tensors that have addresses of the device: writes count + 1 words
+ * to tiles_before, and the list but for its two pointers, which are the caller's to set
+ * once tensors and words are in device memory. Host only. T and S: as
+ * mpnum_launch_quantize_groups.
+ * Status codes: MPNUM_ERROR_NULL: NULL for list or tiles_before, for tensors, or for dst,
+ * src or scale of a tensor of elements; MPNUM_ERROR_ARGUMENT: a tensor that overlaps its
+ * codes or is not aligned for its type, 2^52 elements or more. Nothing is written then.
+ */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline mpnum_status
+mpnum_quantize_plan(mpnum::quantize_list<T, S> *list, uint64_t *tiles_before,
+                    const mpnum::quantize_tensor<T, S> *tensors, size_t count) {
+  const uint64_t limit = static_cast<uint64_t>(1) << 52;
+  const uint64_t tile = mpnum_quantize_array_<T, S>::tile;
+  mpnum::quantize_list<T, S> planned = {0, 0, count, 0};
+  uint64_t elements = 0;
+  if (!list || !tiles_before || (count != 0 && !tensors)) return MPNUM_ERROR_NULL;
+  for (size_t i = 0; i < count; ++i) {
+    const mpnum::quantize_tensor<T, S> &t = tensors[i];
+    if (t.n == 0) continue;
+    if (!t.dst || !t.src || !t.scale) return MPNUM_ERROR_NULL;
+    if (t.n >= limit - elements || reinterpret_cast<size_t>(t.src) % sizeof(S) != 0 ||
+        mpnum_overlap_(t.dst, static_cast<size_t>(t.n), t.src,
+                       static_cast<size_t>(t.n) * sizeof(S)))
+      return MPNUM_ERROR_ARGUMENT;
+    elements += t.n;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    tiles_before[i] = planned.tiles;
+    planned.tiles += tensors[i].n / tile + (tensors[i].n % tile != 0);
+  }
+  tiles_before[count] = planned.tiles;
+  *list = planned;
+  return MPNUM_OK;
+}
+/* mpnum_launch_quantize_array of every tensor of a planned list. One launch for any
+ * number of tensors, also of none. cudaErrorInvalidValue: a list without its pointers. */
+template <class T, class S>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_quantize_list(const mpnum::quantize_list<T, S> &list, cudaStream_t stream) {
+  size_t blocks = 0;
+  static_assert(mpnum::dense_<T>::bits == 8 && mpnum::numeric_limits<T>::is_signed,
+                "a type of 8 bits with a sign");
+  if (list.tiles != 0 && !(list.tensors && list.tiles_before))
+    return cudaErrorInvalidValue;
+  const cudaError_t error =
+      mpnum_launch_blocks_(&blocks, static_cast<size_t>(list.tiles), 0);
+  if (error != cudaSuccess) return error;
+  return mpnum_launch_(mpnum_quantize_list_kernel_<T, S>, blocks, MPNUM_LAUNCH_THREADS_,
+                       stream, list);
 }
 
 #endif

@@ -21,6 +21,9 @@
 
 struct mpnum_grad_tensor;
 struct mpnum_optimizer_tensor;
+namespace mpnum {
+template <class T, class S> struct quantize_tensor;
+}
 
 namespace gpu {
 
@@ -29,6 +32,9 @@ template <> struct holds_pointers<mpnum_grad_tensor> {
   static constexpr bool value = true;
 };
 template <> struct holds_pointers<mpnum_optimizer_tensor> {
+  static constexpr bool value = true;
+};
+template <class T, class S> struct holds_pointers<mpnum::quantize_tensor<T, S>> {
   static constexpr bool value = true;
 };
 

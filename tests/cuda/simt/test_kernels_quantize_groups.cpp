@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of an array, each with a scale (mpnum/array/quantize_groups.cuh), beside
- * mpnum_quantize_array of each part on the host. */
+/* Parts of an array and lists of tensors, each with a scale
+ * (mpnum/array/quantize_groups.cuh), beside mpnum_quantize_array of each on the host. */
 #include "quantize_checks.hpp"
 
 #include <mpnum/array/quantize_groups.cuh>
@@ -13,6 +13,23 @@ namespace {
 const float scales_of_parts[] = {1.0f, 448.0f, 0x1p-130f, 3.0e38f, 0.1f, 7.5f};
 const float no_scales[] = {0.0f, -1.0f};
 
+float any_scale(std::mt19937_64 &random) {
+  return random() % 9 ? scales_of_parts[random() % 6] : no_scales[random() % 2];
+}
+/* Codes of elements and their amax on the host. A scale that is refused there makes codes
+ * NaN; the amax is there all the same. */
+template <class T, class S>
+void expect_codes(unsigned char *to, float *amax, const S *from, std::size_t count,
+                  float scale) {
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  if (mpnum_quantize_array(mpnum::type_of<T>::value, to, mpnum::type_of<S>::value, from,
+                           count, scale, &losses) != MPNUM_OK)
+    std::fill_n(to, count,
+                mpnum::from_float_sat<T>(mpnum_from_bits_f32(0x7fc00000u)).bits);
+  for (std::size_t k = 0; k < count; ++k)
+    *amax = mpnum_amax_merge(*amax, mpnum::element_of_(from[k]));
+}
+
 template <class T, class S> struct grouped {
   grouped(std::size_t n_, std::size_t groups, unsigned seed)
       : n(n_), random(seed), src_at(random() % 9), dst_at(random() % 9),
@@ -24,26 +41,16 @@ template <class T, class S> struct grouped {
     if (random() % 2) offsets[0] = 0;
     if (random() % 2) offsets[groups] = n;
     for (std::size_t i = 0; i < groups; ++i) {
-      scales[i] = random() % 9 ? scales_of_parts[random() % 6] : no_scales[random() % 2];
+      scales[i] = any_scale(random);
       amax[i] = random() % 2 ? 0.0f : 0x1p100f;
     }
   }
   T *dst() { return reinterpret_cast<T *>(codes.data() + dst_at); }
-  /* A scale that the host refuses makes codes NaN; the amax is there all the same. */
   void expect() {
     want_amax = amax;
-    for (std::size_t i = 0; i < scales.size(); ++i) {
-      const std::size_t begin = offsets[i], count = offsets[i + 1] - begin;
-      unsigned char *const to = want.data() + dst_at + begin;
-      const S *const from = src.begin() + begin;
-      mpnum_quantize_losses losses = {0, 0, 0, 0};
-      if (mpnum_quantize_array(mpnum::type_of<T>::value, to, mpnum::type_of<S>::value,
-                               from, count, scales[i], &losses) != MPNUM_OK)
-        std::fill_n(to, count,
-                    mpnum::from_float_sat<T>(mpnum_from_bits_f32(0x7fc00000u)).bits);
-      for (std::size_t k = 0; k < count; ++k)
-        want_amax[i] = mpnum_amax_merge(want_amax[i], mpnum::element_of_(from[k]));
-    }
+    for (std::size_t i = 0; i < scales.size(); ++i)
+      expect_codes<T>(want.data() + dst_at + offsets[i], &want_amax[i],
+                      src.begin() + offsets[i], offsets[i + 1] - offsets[i], scales[i]);
   }
   void compare(const char *what, mpnum_status status, mpnum_status want_status) const {
     const auto differs = std::mismatch(want.begin(), want.end(), codes.begin());
@@ -89,6 +96,97 @@ template <class T, class S> void check_many(unsigned turns) {
     a.expect();
     check(a, MPNUM_OK);
   }
+}
+
+/* Tensors apart, of which a block of threads has several, or several blocks have one. */
+template <class T, class S> void check_list(unsigned seed) {
+  const std::size_t tile = 4096 * 4 / sizeof(S);
+  const std::size_t sizes[] = {0,    1,        15,           300,          tile - 1,
+                               tile, tile + 1, 2 * tile + 7, 40 * tile + 3};
+  const std::size_t counts[] = {0, 1, 3, 8, 70};
+  std::mt19937_64 random(seed);
+  const std::size_t count = counts[seed % 5], largest = count > 8 ? 6 : 9;
+  vector<mpnum::quantize_tensor<T, S>> tensors(count);
+  vector<std::uint64_t> tiles_before(count + 1);
+  vector<float> scales(count + 1), amax(count + 1), want_amax;
+  std::vector<matrix<S>> srcs;
+  std::vector<vector<unsigned char>> codes, want;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t n = sizes[random() % largest], at = random() % 9;
+    const std::size_t src_at = random() % 3 ? at * (random() % 2) : random() % 9;
+    srcs.emplace_back(1, n, 0, static_cast<unsigned>(random()), src_at);
+    codes.emplace_back(at + n + guard_size, guard);
+    scales[i] = any_scale(random);
+    amax[i] = random() % 2 ? 0.0f : 0x1p100f;
+    tensors[i] = {reinterpret_cast<T *>(codes[i].data() + at), srcs[i].begin(), n,
+                  &scales[i], random() % 4 ? &amax[i] : nullptr};
+  }
+  want = codes;
+  want_amax = amax;
+  for (std::size_t i = 0; i < count; ++i) {
+    const mpnum::quantize_tensor<T, S> &t = tensors[i];
+    float found = amax[i];
+    expect_codes<T>(want[i].data() +
+                        (reinterpret_cast<unsigned char *>(t.dst) - codes[i].data()),
+                    &found, t.src, t.n, scales[i]);
+    if (t.amax) want_amax[i] = found;
+  }
+  mpnum::quantize_list<T, S> list = {nullptr, nullptr, 99, 99};
+  must(mpnum_quantize_plan(&list, tiles_before.data(), tensors.data(), count));
+  list.tensors = tensors.data();
+  list.tiles_before = tiles_before.data();
+  CHECK_LAUNCH(mpnum_launch_quantize_list(list, nullptr));
+  for (std::size_t i = 0; i < count; ++i)
+    CHECK(codes[i] == want[i], "tensor %zu of %zu, %zu elements, seed %u", i, count,
+          static_cast<std::size_t>(tensors[i].n), seed);
+  CHECK(std::memcmp(amax.data(), want_amax.data(), 4 * amax.size()) == 0,
+        "amaxes of %zu tensors, seed %u", count, seed);
+}
+void tensors_have_the_bytes_of_arrays(void) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    simt::use(simt::schedules[seed % 6]);
+    if (seed % 3 == 0)
+      check_list<mpnum_e5m2, float>(seed);
+    else
+      check_list<mpnum_e4m3, mpnum_bf16>(seed);
+  }
+}
+void a_plan_refuses(void) {
+  typedef mpnum::quantize_tensor<mpnum_e4m3, float> tensor;
+  mpnum::quantize_list<mpnum_e4m3, float> list = {nullptr, nullptr, 77, 77};
+  std::uint64_t before[3] = {5, 6, 7};
+  mpnum_e4m3 codes[8];
+  const float x[8] = {0}, one = 1;
+  const tensor good = {codes, x, 8, &one, nullptr};
+  const auto refuses = [&](const tensor &other, mpnum_status want, const char *what) {
+    const tensor both[2] = {good, other};
+    const mpnum_status status = mpnum_quantize_plan(&list, before, both, 2);
+    CHECK(status == want, "%s: %s", what, mpnum_status_string(status));
+    CHECK(list.count == 77 && list.tiles == 77 && before[0] == 5 && before[2] == 7,
+          "%s: written", what);
+  };
+  refuses({nullptr, x, 8, &one, nullptr}, MPNUM_ERROR_NULL, "dst");
+  refuses({codes, nullptr, 8, &one, nullptr}, MPNUM_ERROR_NULL, "src");
+  refuses({codes, x, 8, nullptr, nullptr}, MPNUM_ERROR_NULL, "scale");
+  refuses(
+      {reinterpret_cast<mpnum_e4m3 *>(const_cast<float *>(x)) + 31, x, 8, &one, nullptr},
+      MPNUM_ERROR_ARGUMENT, "overlap");
+  refuses({codes, reinterpret_cast<const float *>(reinterpret_cast<const char *>(x) + 2),
+           7, &one, nullptr},
+          MPNUM_ERROR_ARGUMENT, "alignment");
+  refuses({codes, x, (std::uint64_t{1} << 52) - 8, &one, nullptr}, MPNUM_ERROR_ARGUMENT,
+          "too many");
+  const tensor none = {nullptr, nullptr, 0, nullptr, nullptr};
+  CHECK(mpnum_quantize_plan(&list, static_cast<std::uint64_t *>(nullptr), &none, 1) ==
+            MPNUM_ERROR_NULL,
+        "no words");
+  CHECK(mpnum_quantize_plan(&list, before, static_cast<const tensor *>(nullptr), 1) ==
+            MPNUM_ERROR_NULL,
+        "no tensors");
+  must(mpnum_quantize_plan(&list, before, &none, 1));
+  CHECK(list.count == 1 && list.tiles == 0 && before[1] == 0, "an empty tensor");
+  list.tiles = 1;
+  check_refused(mpnum_launch_quantize_list(list, nullptr), "a list without pointers");
 }
 
 void parts_have_the_bytes_of_arrays(void) {
@@ -144,6 +242,7 @@ void what_does_not_fit_launches_nothing(void) {
 int main(int count, char **arguments) {
   return run_tests(count, arguments,
                    {TEST(parts_have_the_bytes_of_arrays),
+                    TEST(tensors_have_the_bytes_of_arrays), TEST(a_plan_refuses),
                     TEST(wrong_offsets_write_nothing),
                     TEST(what_does_not_fit_launches_nothing)});
 }

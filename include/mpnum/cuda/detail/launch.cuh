@@ -229,6 +229,28 @@ MPNUM_PACKED_(e2m3, 4, codes[0], codes[1], codes[2], codes[3])
 
 } // namespace mpnum
 
+/* The tensor of a list that a tile is of, from one on that begins before it or with it:
+ * by steps that double, then by halving. */
+template <class List>
+static __device__ __forceinline__ uint64_t mpnum_list_tensor_at_(const List &list,
+                                                                 uint64_t tile,
+                                                                 uint64_t from) {
+  uint64_t low = from, step = 1;
+  while (low + step < list.count && list.tiles_before[low + step] <= tile) {
+    low += step;
+    step *= 2;
+  }
+  uint64_t high = low + step < list.count ? low + step : list.count;
+  while (high - low > 1) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (list.tiles_before[middle] <= tile)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 #if !MPNUM_HAS_NVRTC_
 
 /* How many blocks share tiles, one at least, and at most so many a multiprocessor: by

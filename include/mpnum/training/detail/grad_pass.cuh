@@ -70,28 +70,8 @@ MPNUM_DEVICE_ double mpnum_grad_product_f64_(double x, float factor) {
   return __dmul_rn(x, mpnum_widen_bits_(mpnum_bits_f32(factor)));
 }
 
-/* The tensor that a tile is of, from one on that begins before it or with it: by steps
- * that double, then by halving. */
-template <class List>
-MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_at_(const List &list, uint64_t tile,
-                                             uint64_t from) {
-  uint64_t low = from, step = 1;
-  while (low + step < list.count && list.tiles_before[low + step] <= tile) {
-    low += step;
-    step *= 2;
-  }
-  uint64_t high = low + step < list.count ? low + step : list.count;
-  while (high - low > 1) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (list.tiles_before[middle] <= tile)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-/* The same by the sixteen threads of a team: each asks for another place, first for the
- * next ones, then for those that cut what is left into equal parts. */
+/* mpnum_list_tensor_at_ by the sixteen threads of a team: each asks for another place,
+ * first for the next ones, then for those that cut what is left into equal parts. */
 MPNUM_DEVICE_ uint64_t mpnum_grad_tensor_of_team_(const mpnum_grad_list &list,
                                                   uint64_t tile, uint64_t from,
                                                   unsigned lane, unsigned mask) {
@@ -639,7 +619,7 @@ MPNUM_DEVICE_ void mpnum_grad_found_(mpnum_grad_findings *findings,
   if (all.first) {
     const uint64_t number = ~all.first / MPNUM_GRAD_TILE_;
     const unsigned i = static_cast<unsigned>(~all.first % MPNUM_GRAD_TILE_);
-    const uint64_t tensor = mpnum_grad_tensor_at_(list, number, 0);
+    const uint64_t tensor = mpnum_list_tensor_at_(list, number, 0);
     mpnum::grad_tile_ tile;
     findings->first_tensor = tensor;
     findings->first_element = i + mpnum_grad_locate_(tile, list.tensors[tensor],

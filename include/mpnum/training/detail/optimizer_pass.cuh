@@ -569,7 +569,7 @@ MPNUM_DEVICE_ void mpnum_optimizer_tiles_(const mpnum_optimizer_list &list,
   __syncthreads();
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile < list.tiles; tile += gridDim.x) {
-    tensor = mpnum_grad_tensor_at_(list, tile, tensor);
+    tensor = mpnum_list_tensor_at_(list, tile, tensor);
 #if MPNUM_DEVICE_ARCH_ && MPNUM_DEVICE_ARCH_ < 800 /* which would spill */
     const mpnum_optimizer_tensor &t = list.tensors[tensor];
 #else
