@@ -176,9 +176,8 @@ template <class T, class S> struct quantize_list {
 
 /* Tiles first to last - 1 of a tensor, and the largest magnitude of them. */
 template <class T, class S>
-static __device__ __forceinline__ void
-mpnum_quantize_tiles_of_(const mpnum::quantize_tensor<T, S> &t, uint64_t first,
-                         uint64_t last, uint32_t *most) {
+static __device__ __forceinline__ uint32_t mpnum_quantize_tiles_of_(
+    const mpnum::quantize_tensor<T, S> &t, uint64_t first, uint64_t last) {
   typedef mpnum_quantize_array_<T, S> array;
   array own = {reinterpret_cast<uint8_t *>(t.dst), t.src, mpnum::scale_or_nan_(*t.scale),
                0};
@@ -198,7 +197,7 @@ mpnum_quantize_tiles_of_(const mpnum::quantize_tensor<T, S> &t, uint64_t first,
     else
       own.rest(i, left < array::tile ? i + left : i + array::tile);
   }
-  *most = own.most;
+  return own.most;
 }
 /* A one-dimensional grid of blocks of 256 threads, each of which takes neighbouring
  * tiles, so that few blocks add to an amax. */
@@ -215,13 +214,12 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   uint64_t tensor = 0;
   MPNUM_NO_UNROLL_
   for (uint64_t tile = begin, next = end; tile < end; tile = next) {
-    uint32_t most = 0;
     tensor = mpnum_list_tensor_at_(list, tile, tensor);
     const mpnum::quantize_tensor<T, S> t = list.tensors[tensor];
     const uint64_t first = list.tiles_before[tensor];
     next = list.tiles_before[tensor + 1];
     next = next < end ? next : end;
-    mpnum_quantize_tiles_of_(t, tile - first, next - first, &most);
+    const uint32_t most = mpnum_quantize_tiles_of_(t, tile - first, next - first);
     if (!t.amax) continue;
     const float found = mpnum_block_amax_f32(
         mpnum_f32_of_scalar_(magnitudes::bits(magnitudes::folded(most))), scratch);
