@@ -20,16 +20,19 @@ __host__ __device__ static float scale_of(float amax) {
   return mpnum_isfinite_f32(scale) ? scale : 3.402823466e38f;
 }
 
-/* Four values a thread: a load of 16 bytes, a store of 4. */
+/* Four vectors of four values a thread: loads of 16 bytes, all before the first is used,
+ * stores of 4. */
 __global__ void quantize(mpnum_e4m3 *dst, const float *src, size_t n, const float *amax) {
   const float scale = scale_of(*amax);
-  const size_t i = 4 * mpnum_grid_index();
-  if (i >= n) return;
-  const mpnum_lanes<float, 4> in = mpnum_load<4>(src + i, n - i);
-  mpnum_lanes<mpnum_e4m3, 4> out;
-  for (unsigned j = 0; j < 4; ++j)
-    out.at[j] = mpnum_f32_to_e4m3_sat(in.at[j] * scale);
-  mpnum_store(dst + i, out, n - i);
+  typedef mpnum_tile<float, 4> tile;
+  const size_t first = blockIdx.x * tile::elements;
+  if (first >= n) return;
+  const tile in = mpnum_load_tile<4>(src, first, n);
+  mpnum_tile<mpnum_e4m3, 4> out;
+  for (unsigned v = 0; v < tile::vectors; ++v)
+    for (unsigned j = 0; j < 4; ++j)
+      out.at[v].at[j] = mpnum_f32_to_e4m3_sat(in.at[v].at[j] * scale);
+  mpnum_store_tile(dst, first, n, out);
 }
 
 static cudaError_t quantize_tensor(mpnum_e4m3 *dst, float *amax, const float *src,
@@ -37,7 +40,7 @@ static cudaError_t quantize_tensor(mpnum_e4m3 *dst, float *amax, const float *sr
   const unsigned threads = 256;
   const cudaError_t error = mpnum_launch_amax(amax, src, n, stream);
   if (error != cudaSuccess || n == 0) return error;
-  const size_t blocks = (n + 4 * threads - 1) / (4 * threads);
+  const size_t blocks = (n - 1) / (16 * threads) + 1; /* 16 values a thread */
   quantize<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(dst, src, n, amax);
   return cudaGetLastError();
 }

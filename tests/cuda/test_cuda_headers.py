@@ -80,6 +80,16 @@ __global__ void move(mpnum_e4m3 *dst, const float *src, size_t n) {
   for (unsigned j = 0; j < 8; ++j) out.at[j] = mpnum_f32_to_e4m3_sat(in.at[j]);
   mpnum_store(dst + i, out, n - i);
 }
+__global__ void move_tiles(mpnum_e4m3 *dst, const float *src, size_t n) {
+  typedef mpnum_tile<float, 4> tile;
+  for (size_t first = blockIdx.x * tile::elements; first < n; first += gridDim.x * tile::elements) {
+    const tile in = mpnum_load_tile<4>(src, first, n);
+    mpnum_tile<mpnum_e4m3, 4> out;
+    for (unsigned k = 0; k < 4 * tile::vectors; ++k)
+      out.at[k / 4].at[k % 4] = mpnum_f32_to_e4m3_sat(in.at[k / 4].at[k % 4]);
+    mpnum_store_tile(dst, first, n, out);
+  }
+}
 """
 
 

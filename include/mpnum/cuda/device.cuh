@@ -72,6 +72,74 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
   }
 }
 
+/* Tiles: four vectors of N elements for each of `threads` threads, a one-dimensional
+ * block, next to those of its neighbours, all loaded before one is used. With N times the
+ * size of the largest type 16, that is 64 bytes of a thread on the way, by which a kernel
+ * of short steps and up to 64 registers runs at the speed of memory:
+ *
+ *     typedef mpnum_tile<float, 4> tile;
+ *     for (size_t first = blockIdx.x * tile::elements; first < n;
+ *          first += gridDim.x * tile::elements) {
+ *       const tile in = mpnum_load_tile<4>(src, first, n);
+ *       mpnum_tile<mpnum_e4m3, 4> out;
+ *       for (unsigned v = 0; v < tile::vectors; ++v)
+ *         for (unsigned j = 0; j < 4; ++j)
+ *           out.at[v].at[j] = mpnum_f32_to_e4m3_sat(in.at[v].at[j] * scale);
+ *       mpnum_store_tile(dst, first, n, out);
+ *     }
+ */
+template <class T, unsigned N, unsigned threads = 256> struct mpnum_tile {
+  static constexpr unsigned vectors = 4;
+  static constexpr size_t elements = static_cast<size_t>(vectors) * N * threads;
+  mpnum_lanes<T, N> at[vectors];
+  /* Which element of a tile the first one of this thread's vector v is. */
+  static __device__ __forceinline__ unsigned place(unsigned v) {
+    return N * (v * threads + threadIdx.x);
+  }
+  /* Whether a tile is there as a whole and vectors are aligned: one test an array. */
+  static __device__ __forceinline__ bool is_whole_(const T *array, size_t first,
+                                                   size_t n) {
+    return n - first >= elements &&
+           reinterpret_cast<size_t>(array) % alignof(mpnum_lanes<T, N>) == 0;
+  }
+};
+template <class T, unsigned N, unsigned threads>
+constexpr unsigned mpnum_tile<T, N, threads>::vectors;
+template <class T, unsigned N, unsigned threads>
+constexpr size_t mpnum_tile<T, N, threads>::elements;
+/* The vectors of this thread, as mpnum_load: of the tile from element `first` on, a
+ * multiple of N below n, of an array of n elements. Zero bits past its end. */
+template <unsigned N, unsigned threads = 256, class T>
+MPNUM_DEVICE_ mpnum_tile<T, N, threads> mpnum_load_tile(const T *src, size_t first,
+                                                        size_t n) {
+  mpnum_tile<T, N, threads> tile;
+  if (tile.is_whole_(src, first, n)) {
+    for (unsigned v = 0; v < tile.vectors; ++v)
+      tile.at[v] =
+          *reinterpret_cast<const mpnum_lanes<T, N> *>(src + first + tile.place(v));
+    return tile;
+  }
+  for (unsigned v = 0; v < tile.vectors; ++v) {
+    const size_t place = first + tile.place(v);
+    tile.at[v] = place < n ? mpnum_load<N>(src + place, n - place) : mpnum_lanes<T, N>();
+  }
+  return tile;
+}
+/* Writes them, as mpnum_store: nothing past the end. */
+template <class T, unsigned N, unsigned threads>
+MPNUM_DEVICE_ void mpnum_store_tile(T *dst, size_t first, size_t n,
+                                    const mpnum_tile<T, N, threads> &tile) {
+  if (tile.is_whole_(dst, first, n)) {
+    for (unsigned v = 0; v < tile.vectors; ++v)
+      *reinterpret_cast<mpnum_lanes<T, N> *>(dst + first + tile.place(v)) = tile.at[v];
+  } else {
+    for (unsigned v = 0; v < tile.vectors; ++v) {
+      const size_t place = first + tile.place(v);
+      if (place < n) mpnum_store(dst + place, tile.at[v], n - place);
+    }
+  }
+}
+
 /* Asks memory for the whole 16 bytes among these of a row or a tile, before loads do, by
  * one instruction from sm_90 on; for one thread to call. A thread has a few loads on the
  * way, which is not enough to keep such GPUs' memory busy. At most 32 KiB: two such

@@ -24,23 +24,26 @@ template <class T> MPNUM_INLINE float float_of_(T x) { return to_float(x); }
 
 } // namespace mpnum
 
-/* A one-dimensional grid, blocks of a multiple of 32 threads, at most 256. Each warp
- * counts in bins of its own, which fewer threads want at a time. */
+/* A one-dimensional grid of blocks of 256 threads. Each warp counts in bins of its own,
+ * which fewer threads want at a time. */
 template <class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_histogram_kernel_(mpnum_histogram *histogram, const T *src, size_t n) {
   enum { bins = 257, lanes = 16 / sizeof(T) }; /* the zeros last */
+  typedef mpnum_tile<T, lanes> tile;
   __shared__ uint32_t counts[MPNUM_LAUNCH_THREADS_ / 32][bins];
   uint32_t *own = counts[threadIdx.x / 32];
   for (unsigned k = threadIdx.x % 32; k < bins; k += 32)
     own[k] = 0;
   __syncwarp();
-  for (size_t i = mpnum_grid_index() * lanes; i < n; i += mpnum_grid_size() * lanes) {
-    const mpnum_lanes<T, lanes> values = mpnum_load<lanes>(src + i, n - i);
+  for (size_t i = blockIdx.x * tile::elements; i < n; i += gridDim.x * tile::elements) {
+    const tile in = mpnum_load_tile<lanes>(src, i, n);
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < lanes; ++j) {
-      const uint32_t x = mpnum_bits_f32(mpnum::float_of_(values.at[j])) & 0x7fffffffu;
-      if (i + j < n) atomicAdd(own + (x ? x >> 23 : bins - 1), 1u);
+    for (unsigned k = 0; k < tile::vectors * lanes; ++k) {
+      const float value = mpnum::float_of_(in.at[k / lanes].at[k % lanes]);
+      const uint32_t x = mpnum_bits_f32(value) & 0x7fffffffu;
+      if (i + in.place(k / lanes) + k % lanes < n)
+        atomicAdd(own + (x ? x >> 23 : bins - 1), 1u);
     }
   }
   __syncthreads();
@@ -58,14 +61,16 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_count_lost_kernel_(mpnum_lost *lost, const T *src, size_t n,
                              mpnum_loss_limits_ limits) {
   enum { lanes = 16 / sizeof(T) };
+  typedef mpnum_tile<T, lanes> tile;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const mpnum_format format = mpnum_format_of(mpnum::type_of<T>::value);
   uint32_t underflows = 0, overflows = 0;
-  for (size_t i = mpnum_grid_index() * lanes; i < n; i += mpnum_grid_size() * lanes) {
-    const mpnum_lanes<T, lanes> values = mpnum_load<lanes>(src + i, n - i);
+  for (size_t i = blockIdx.x * tile::elements; i < n; i += gridDim.x * tile::elements) {
+    const tile in = mpnum_load_tile<lanes>(src, i, n);
     MPNUM_UNROLL_
-    for (unsigned j = 0; j < lanes; ++j) { /* past the end are zeros */
-      const uint32_t x = mpnum_magnitude_(format, mpnum::code_of_(values.at[j]));
+    for (unsigned k = 0; k < tile::vectors * lanes; ++k) { /* past the end are zeros */
+      const T value = in.at[k / lanes].at[k % lanes];
+      const uint32_t x = mpnum_magnitude_(format, mpnum::code_of_(value));
       underflows += x - 1 < limits.last_lost;
       overflows += x > limits.last_kept && x <= format.max_code;
     }
@@ -80,9 +85,9 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
 
 #if !MPNUM_HAS_NVRTC_
 
-/* Blocks for n elements, a tile of 16 bytes a thread each. */
+/* Blocks for n elements, a tile of 64 bytes a thread each. */
 static inline cudaError_t mpnum_health_blocks_(size_t *blocks, size_t n, size_t size) {
-  const size_t tile = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * (16 / size);
+  const size_t tile = static_cast<size_t>(MPNUM_LAUNCH_THREADS_) * (64 / size);
   return mpnum_launch_blocks_(blocks, n / tile + (n % tile != 0), 0);
 }
 /* mpnum_histogram_add of every element. cudaErrorInvalidValue, and no launch: a NULL. */

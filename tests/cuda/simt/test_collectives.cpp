@@ -576,6 +576,62 @@ void lanes_move_from_anywhere_to_anywhere(void) {
   check_moves_of<double, 1, 2, 4>();
 }
 
+/* Every tile, of which two are taken by a block; elements past the end are to be zeros.
+ */
+template <class T, unsigned N, unsigned threads>
+__global__ void __launch_bounds__(threads)
+    move_tiles(const T *src, T *dst, std::size_t n, unsigned *nonzero) {
+  typedef mpnum_tile<T, N, threads> tile;
+  const T zero = T();
+  for (std::size_t first = blockIdx.x * tile::elements; first < n;
+       first += gridDim.x * tile::elements) {
+    const tile in = mpnum_load_tile<N, threads>(src, first, n);
+    for (unsigned v = 0; v < tile::vectors; ++v)
+      for (unsigned j = 0; j < N; ++j)
+        if (first + in.place(v) + j >= n &&
+            std::memcmp(&in.at[v].at[j], &zero, sizeof(T)))
+          atomicAdd(nonzero, 1u);
+    mpnum_store_tile(dst, first, n, in);
+  }
+}
+template <class T, unsigned N, unsigned threads>
+void check_tiles(std::size_t src_at, std::size_t dst_at, std::size_t n) {
+  const std::size_t more = SIMT_HAS_ASAN ? 0 : N;
+  std::mt19937 random(static_cast<unsigned>(n));
+  vector<T> src(src_at + n + more), dst(dst_at + n + N);
+  vector<unsigned char> want(dst.size() * sizeof(T), guard);
+  std::memcpy(dst.data(), want.data(), want.size());
+  for (T &x : src)
+    x = static_cast<T>(random() | 1u);
+  unsigned &nonzero = placed(0u);
+  CHECK_LAUNCH(simt::launch(move_tiles<T, N, threads>, {2, threads}, src.data() + src_at,
+                            dst.data() + dst_at, n, &nonzero));
+  std::memcpy(want.data() + dst_at * sizeof(T), src.data() + src_at, n * sizeof(T));
+  CHECK(std::memcmp(want.data(), dst.data(), want.size()) == 0,
+        "%zu bytes, tiles of %u, %zu elements from %zu to %zu", sizeof(T), N, n, src_at,
+        dst_at);
+  CHECK(nonzero == 0, "%zu bytes, %u of %zu past the end", sizeof(T), nonzero, n);
+}
+template <class T, unsigned N, unsigned threads> void check_tiles_of(void) {
+  const std::size_t tile = mpnum_tile<T, N, threads>::elements;
+  static_assert(mpnum_tile<T, N, threads>::elements == 4 * N * threads, "of a block");
+  const std::size_t sizes[] = {
+      1,       N - 1, N, N + 1, tile / 4 + 1, tile, tile - 1, 3 * tile + 1, 4 * tile - N,
+      5 * tile};
+  const std::size_t places[] = {0, 1, 16 / sizeof(T)};
+  for (const std::size_t n : sizes)
+    for (const std::size_t src_at : places)
+      for (const std::size_t dst_at : places)
+        if (n) check_tiles<T, N, threads>(src_at, dst_at, n);
+}
+void tiles_move_from_anywhere_to_anywhere(void) {
+  check_tiles_of<std::uint8_t, 16, 64>();
+  check_tiles_of<std::uint16_t, 8, 256>();
+  check_tiles_of<float, 4, 256>();
+  check_tiles_of<float, 1, 32>();
+  check_tiles_of<double, 4, 32>();
+}
+
 void lanes_are_aligned_for_one_access(void) {
   static_assert(alignof(mpnum_lanes<std::uint8_t, 1>) == 1, "1 byte");
   static_assert(alignof(mpnum_lanes<std::uint8_t, 8>) == 8, "8 bytes");
@@ -601,6 +657,7 @@ int main(int count, char **arguments) {
         TEST(atomics_reduce_floats_and_words), TEST(doubles_are_summed_in_one_order),
         TEST(findings_of_threads_are_merged), TEST(probes_keep_the_first_step_and_site),
         TEST(lanes_move_from_anywhere_to_anywhere),
+        TEST(tiles_move_from_anywhere_to_anywhere),
         TEST(lanes_are_aligned_for_one_access),
   });
 }
