@@ -13,12 +13,14 @@
 MPNUM_C_BEGIN_
 
 /* Where the blocks of a reduction meet, so that it is one launch: zero bytes before the
- * first one, zero bytes again after each. Launches that share one are in one stream. */
+ * first one, zero bytes again after each. Launches that share one are in one stream.
+ * Where blocks was not zero, or launches of two streams meet in it, a launch gives what
+ * tells users to stop: a NaN, not finite, more of each kind than there are elements; and
+ * so do all that follow, until all of it is set to zero. */
 typedef struct mpnum_launch_scratch {
   uint64_t sums[4];
   uint32_t maxima[2];
-  uint32_t blocks; /* that are done */
-  uint32_t unused;
+  uint64_t blocks; /* that are done, and of which launch */
 } mpnum_launch_scratch;
 
 namespace mpnum {
@@ -414,6 +416,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
     mpnum_reduce_kernel_(typename Reduce::result_type *result, const T *src, size_t n,
                          mpnum_launch_scratch *scratch) {
   __shared__ uint32_t words[MPNUM_BLOCK_SCRATCH];
+  const mpnum_meeting_ meeting(scratch ? &scratch->blocks : 0, result, src, n);
+  if (scratch && threadIdx.x == 0) meeting.begin();
   Reduce reduce;
   mpnum_visit_(src, n, reduce);
   mpnum::found_ all = reduce.found(n, words);
@@ -429,17 +433,22 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   for (unsigned i = 0; i < 2; ++i)
     if (all.maxima[i]) atomicMax(&scratch->maxima[i], all.maxima[i]);
   __threadfence();
-  if (atomicAdd(&scratch->blocks, 1u) != gridDim.x - 1) return;
-  /* The last block: no other uses scratch any more. */
-  __threadfence();
-  MPNUM_UNROLL_
-  for (unsigned i = 0; i < 4; ++i)
-    all.sums[i] =
-        atomicExch(reinterpret_cast<unsigned long long *>(&scratch->sums[i]), 0ull);
-  MPNUM_UNROLL_
-  for (unsigned i = 0; i < 2; ++i)
-    all.maxima[i] = atomicExch(&scratch->maxima[i], 0u);
-  atomicExch(&scratch->blocks, 0u);
+  const mpnum_meeting_state_ state = meeting.end();
+  if (state == MPNUM_MEETING_EARLIER_) return;
+  if (state == MPNUM_MEETING_LAST_) { /* no other block uses scratch any more */
+    __threadfence();
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < 4; ++i)
+      all.sums[i] =
+          atomicExch(reinterpret_cast<unsigned long long *>(&scratch->sums[i]), 0ull);
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < 2; ++i)
+      all.maxima[i] = atomicExch(&scratch->maxima[i], 0u);
+    meeting.rest();
+  } else {
+    const mpnum::found_ unsound = {{n + 1, n + 1, n + 1, n + 1}, {0x7fffffffu, 0}};
+    all = unsound;
+  }
   *result = Reduce::result(all, n);
 }
 

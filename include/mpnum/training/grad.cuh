@@ -39,10 +39,15 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   const float factor = scaler ? scaler->inverse : 1.0f;
   if (mpnum_iszero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
     list.tiles = list.elements = 0; /* a scaler of zeros */
+  const mpnum_meeting_ meeting(&workspace->blocks, findings, list.tensors, list.elements);
+  if (threadIdx.x == 0) meeting.begin();
   mpnum_grad_begin_(shared, list);
   __syncthreads();
   mpnum_grad_tiles_<false>(shared, list, factor);
-  if (!mpnum_grad_end_(shared, workspace) || threadIdx.x != 0) return;
+  const mpnum_meeting_state_ state = mpnum_grad_end_(shared, workspace, meeting);
+  if (threadIdx.x != 0) return;
+  if (state == MPNUM_MEETING_UNSOUND_) mpnum_grad_unsound_(findings, list);
+  if (state != MPNUM_MEETING_LAST_) return;
   mpnum_grad_total_(shared, list);
   findings->squares = shared.own.after_carry;
   mpnum_grad_found_(findings, shared.own, list, factor);
@@ -80,6 +85,9 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
                             float max_norm, mpnum_grad_workspace *workspace) {
   __shared__ mpnum_grad_shared_ shared;
   __shared__ mpnum_grad_optimizer next;
+  const mpnum_meeting_ meeting(&workspace->blocks, optimizer, list.tensors,
+                               mpnum_bits_f32(max_norm));
+  if (threadIdx.x == 0) meeting.begin();
   mpnum_grad_begin_(shared, list);
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -94,7 +102,13 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   const float factor = shared.factor;
   const int is_clip = mpnum_bits_f32(factor) != 0x3f800000u;
   if (is_clip) mpnum_grad_tiles_<true>(shared, list, factor);
-  if (!mpnum_grad_end_(shared, workspace) || threadIdx.x != 0) return;
+  const mpnum_meeting_state_ state = mpnum_grad_end_(shared, workspace, meeting);
+  if (threadIdx.x != 0 || state == MPNUM_MEETING_EARLIER_) return;
+  if (state == MPNUM_MEETING_UNSOUND_) {
+    mpnum_grad_set_norm_(&next, MPNUM_GRAD_NORM_UNKNOWN, mpnum_from_bits_f32(1));
+    *optimizer = next;
+    return;
+  }
   if (is_clip) {
     mpnum_grad_total_(shared, list);
     mpnum_grad_set_norm_(

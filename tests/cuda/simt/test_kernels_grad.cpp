@@ -632,6 +632,63 @@ void launchers_refuse_and_return_errors(void) {
   check_pass(p, 2, "after a launch that failed");
 }
 
+/* A workspace of which blocks was not zero: the step is skipped; where only a clip finds
+ * it so, the step is refused. */
+void a_workspace_that_is_not_zero_is_told(void) {
+  const mpnum_grad_scaler scaler = scaler_of(4);
+  for (const std::uint64_t word : {1ull, 3ull, 100ull, 1ull << 32, ~0ull}) {
+    problem p(9);
+    for (int k = 0; k < 100; ++k) /* tiles of seven blocks */
+      p.add(MPNUM_TYPE_F32, in_place, {1, 3, 0, 0, 0});
+    p.begin();
+    mpnum_grad_scaler &device = placed(scaler);
+    mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
+    mpnum_grad_findings &found = placed<mpnum_grad_findings>();
+    std::uint32_t &apply = placed<std::uint32_t>(77);
+    const auto pass = [&] {
+      CHECK_LAUNCH(
+          mpnum_launch_grad_pass(&found, p.list, &device, &p.workspace, nullptr));
+    };
+    const auto clip = [&](float limit) {
+      CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &device, &found, p.list, limit,
+                                          &p.workspace, nullptr));
+    };
+    const auto step = [&] {
+      CHECK_LAUNCH(mpnum_launch_grad_step(&device, &handle, &found, &apply, nullptr));
+    };
+    p.workspace.blocks = word;
+    pass();
+    CHECK(mpnum_grad_found_inf(&found) && found.stats.nans == found.stats.count + 1 &&
+              found.stats.count == p.list.elements,
+          "%#llx: %llu NaNs", static_cast<unsigned long long>(word),
+          static_cast<unsigned long long>(found.stats.nans));
+    step();
+    CHECK(apply == MPNUM_GRAD_SKIP, "apply %u", apply);
+    pass();
+    CHECK(mpnum_grad_found_inf(&found), "the next pass");
+
+    p.workspace = mpnum_grad_workspace();
+    device = scaler;
+    handle = mpnum_grad_optimizer_of(&scaler);
+    pass();
+    CHECK(!mpnum_grad_found_inf(&found), "zero again");
+    p.workspace.blocks = word;
+    clip(1e-3f);
+    step();
+    CHECK(apply == 2 * MPNUM_ERROR_NORM_UNKNOWN, "%#llx: apply %u after a clip",
+          static_cast<unsigned long long>(word), apply);
+
+    p.workspace = mpnum_grad_workspace();
+    device = scaler;
+    handle = mpnum_grad_optimizer_of(&scaler);
+    pass();
+    clip(1e-3f);
+    step();
+    CHECK(apply == MPNUM_GRAD_APPLY, "sound: apply %u", apply);
+    CHECK(is_empty(p.workspace), "the workspace afterwards");
+  }
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
@@ -648,6 +705,7 @@ int main(int count, char **arguments) {
                        TEST(states_that_are_refused_are_told),
                        TEST(late_found_infs_are_told),
                        TEST(findings_of_ranks_are_merged),
+                       TEST(a_workspace_that_is_not_zero_is_told),
                        TEST(plans_refuse_what_devices_cannot_take),
                        TEST(launchers_refuse_and_return_errors),
                    });

@@ -273,6 +273,91 @@ void the_next_reduction_works(void) {
         });
 }
 
+/* What was left where blocks meet: by nobody, so that it is no count, or by blocks of a
+ * launch that are still to be done. Seen by the launch that finds it and by all others
+ * until it is zero again. */
+void scratch_that_is_not_zero_is_told(void) {
+  const vector<float> values(9 * 4096, -2.0f); /* nine blocks, or as many as there are */
+  const std::uint64_t words[] = {1,          2,          7,
+                                 8,          9,          100,
+                                 0x7fffffff, 1ull << 32, 5ull << 32 | 3,
+                                 0x80000000, ~0ull,      0xcdcdcdcdcdcdcdcdull};
+  mpnum_launch_scratch &scratch = placed(mpnum_launch_scratch());
+  int &finite = placed(77);
+  float &amax = placed(77.0f);
+  mpnum_stats &stats = placed(mpnum_stats_empty());
+  const auto launches = [&](std::size_t n) {
+    CHECK_LAUNCH(mpnum_launch_all_finite(&finite, values.data(), n, nullptr, &scratch));
+    CHECK_LAUNCH(mpnum_launch_amax(&amax, values.data(), n, nullptr, &scratch));
+    CHECK_LAUNCH(mpnum_launch_stats(&stats, values.data(), n, nullptr, &scratch));
+  };
+  for (const std::uint64_t word : words)
+    for (const std::size_t n : {std::size_t{1}, std::size_t{5000}, values.size()}) {
+      scratch = mpnum_launch_scratch();
+      scratch.blocks = word;
+      launches(n);
+      CHECK(finite == 0 && mpnum_bits_f32(amax) == 0x7fffffff && stats.count == n &&
+                stats.nans == n + 1 && mpnum_bits_f32(stats.amax) == 0x7fffffff,
+            "%#llx before %zu: finite %d, amax %g, %llu NaNs",
+            static_cast<unsigned long long>(word), n, finite, static_cast<double>(amax),
+            static_cast<unsigned long long>(stats.nans));
+      CHECK(scratch.blocks != 0, "%#llx is forgotten",
+            static_cast<unsigned long long>(word));
+      scratch = mpnum_launch_scratch();
+      launches(n);
+      CHECK(finite == 1 && amax == 2 && stats.nans == 0 && stats.amax == 2,
+            "%zu afterwards", n);
+      CHECK(scratch.blocks == 0, "scratch afterwards");
+    }
+}
+
+/* What blocks of two launches of gridDim.x blocks each do where they meet, in the order
+ * of events: the launch, and 2 more where it is the end of a block. */
+__global__ void two_launches_meet(std::uint64_t *word, const float *to,
+                                  const unsigned char *events, unsigned count,
+                                  unsigned *states) {
+  const mpnum_meeting_ both[2] = {{word, to, to + 2, 9000}, {word, to + 1, to + 2, 9000}};
+  if (blockIdx.x != 0) return;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned which = events[i] & 1;
+    if (events[i] < 2) {
+      both[which].begin();
+      continue;
+    }
+    const mpnum_meeting_state_ state = both[which].end();
+    ++states[3 * which + static_cast<unsigned>(state)];
+    if (state == MPNUM_MEETING_LAST_) both[which].rest();
+  }
+}
+[[maybe_unused]] void launches_that_share_scratch_are_told(void) {
+  std::mt19937 random(1);
+  std::uint64_t &word = placed(std::uint64_t{0});
+  float &to = placed(0.0f);
+  vector<unsigned> states(6);
+  for (unsigned turn = 0; turn < 600; ++turn) {
+    const unsigned blocks = 1 + turn % 9, is_apart = turn % 3 == 0;
+    vector<unsigned char> events;
+    unsigned begun[2] = {0, 0}, done[2] = {0, 0};
+    bool is_sound = true;
+    while (done[0] < blocks || done[1] < blocks) {
+      const unsigned which = is_apart ? done[0] == blocks : random() % 2;
+      const unsigned is_end = random() % 2;
+      if (is_end ? done[which] >= begun[which] : begun[which] >= blocks) continue;
+      ++(is_end ? done : begun)[which];
+      events.push_back(static_cast<unsigned char>(which + 2 * is_end));
+      if (begun[0] && begun[1] && done[0] < blocks && done[1] < blocks) is_sound = false;
+    }
+    word = 0;
+    std::fill(states.begin(), states.end(), 0u);
+    CHECK_LAUNCH(simt::launch(two_launches_meet, {blocks, 1}, &word, &to, events.data(),
+                              static_cast<unsigned>(events.size()), states.data()));
+    const unsigned *const a = states.data(), *const b = a + 3;
+    const bool is_last = a[1] == 1 && b[1] == 1 && a[2] + b[2] == 0 && word == 0;
+    CHECK(is_last == is_sound, "%u blocks, turn %u, %s: last %u %u, unsound %u %u",
+          blocks, turn, is_sound ? "apart" : "together", a[1], b[1], a[2], b[2]);
+  }
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
@@ -285,5 +370,9 @@ int main(int count, char **arguments) {
                        TEST(health_is_that_of_the_host),
                        TEST(launchers_return_errors),
                        TEST(the_next_reduction_works),
+                       TEST(scratch_that_is_not_zero_is_told),
+#ifndef SIMT_WEAK_MEMORY /* one kernel is both launches, and no end of one is a fence */
+                       TEST(launches_that_share_scratch_are_told),
+#endif
                    });
 }

@@ -84,7 +84,7 @@ MORE_FAULTS = [
     ("a load of one element too many", "collectives", r"i < left\) values", "i <= left) values"),
     ("an array taken for aligned", "convert", r"mpnum_is_aligned_\(src [^)]*\)", "true", ALIGNED),
     ("no fence before a block of gradients counts itself", "grad", r"__threadfence\(\);", "", WEAK),
-    ("a block that counts itself twice", "reduce", r"atomicAdd\(&scratch->blocks, 1u\)", "atomicAdd(&scratch->blocks, 2u)"),
+    ("a block that counts itself twice", "reduce", r"number\) << 32 \| 1u", "number) << 32 | 2u"),
     ("no barrier before the codes of a transpose are read", "quantize",
      r"(?s)(mpnum_put_turned_<8.*?)__syncthreads\(\);", r"\1"),
     ("a lost last element", "rows", r"\? count : first \+ row_tile_", "? (count & ~1u) : first + row_tile_"),

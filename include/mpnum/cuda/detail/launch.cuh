@@ -229,6 +229,47 @@ MPNUM_PACKED_(e2m3, 4, codes[0], codes[1], codes[2], codes[3])
 
 } // namespace mpnum
 
+/* Blocks of a launch that meet in device memory count themselves in a word there, which
+ * is 0 at rest: those that are done and, times 2^32, a sum to which each adds the number
+ * of its launch when it begins and again when it is done. Where something else was in the
+ * word, or another launch adds to it, the sum is another one when as many blocks are done
+ * as the launch has, or more are. The word then stays as it is, so that launches after
+ * that see it, too, until someone sets it to 0. Launches of the same arguments have the
+ * same number. */
+enum mpnum_meeting_state_ {
+  MPNUM_MEETING_EARLIER_, /* others are still to come */
+  MPNUM_MEETING_LAST_,    /* all are done, and what they left is sound */
+  MPNUM_MEETING_UNSOUND_
+};
+struct mpnum_meeting_ {
+  unsigned long long *word;
+  uint32_t number;
+  __device__ __forceinline__ mpnum_meeting_(uint64_t *word_, const void *to,
+                                            const void *from, uint64_t n)
+      : word(reinterpret_cast<unsigned long long *>(word_)) {
+    const uint64_t odd = static_cast<uint64_t>(0x9e3779b9u) << 32 | 0x7f4a7c15u;
+    uint64_t mixed = reinterpret_cast<size_t>(to) * odd + reinterpret_cast<size_t>(from);
+    mixed = (mixed ^ mixed >> 29) * odd + n;
+    number = static_cast<uint32_t>((mixed ^ mixed >> 32) * odd >> 32) | 1u;
+  }
+  /* Before and after a block adds to what is there, by the same thread of it; a fence
+   * comes before the second one, and one after it if it returns LAST. */
+  __device__ __forceinline__ void begin() const {
+    atomicAdd(word, static_cast<unsigned long long>(number) << 32);
+  }
+  __device__ __forceinline__ mpnum_meeting_state_ end() const {
+    const unsigned long long before =
+        atomicAdd(word, static_cast<unsigned long long>(number) << 32 | 1u);
+    const uint32_t blocks = static_cast<uint32_t>(before);
+    const uint32_t sum = static_cast<uint32_t>(before >> 32) + number;
+    if (blocks < gridDim.x - 1) return MPNUM_MEETING_EARLIER_;
+    return blocks == gridDim.x - 1 && sum == 2 * gridDim.x * number
+               ? MPNUM_MEETING_LAST_
+               : MPNUM_MEETING_UNSOUND_;
+  }
+  __device__ __forceinline__ void rest() const { atomicExch(word, 0ull); }
+};
+
 /* The tensor of a list that a tile is of, from one on that begins before it or with it:
  * by steps that double, then by halving. */
 template <class List>

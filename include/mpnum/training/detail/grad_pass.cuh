@@ -460,7 +460,8 @@ struct mpnum_grad_shared_ {
   mpnum_grad_workspace own; /* of this block, then of all */
   uint32_t bins[MPNUM_GRAD_TEAMS_][MPNUM_GRAD_BINS_];
   float factor;
-  int is_last, is_reported;
+  mpnum_meeting_state_ state;
+  int is_reported;
   uint64_t carried; /* tiles */
 };
 
@@ -563,12 +564,12 @@ MPNUM_DEVICE_ void mpnum_grad_begin_(mpnum_grad_shared_ &shared,
     words[i] = 0;
   if (threadIdx.x == 0) shared.carried = mpnum_grad_carried_tiles_(list.tiles);
 }
-/* Adds the block's sums to the workspace. The last block to do so gets 1, all sums in
- * shared.own, and leaves the workspace empty. All threads; it begins and ends with a
- * sync.
- */
-MPNUM_DEVICE_ int mpnum_grad_end_(mpnum_grad_shared_ &shared,
-                                  mpnum_grad_workspace *workspace) {
+/* Adds the block's sums to the workspace. The last block to do so has all sums in
+ * shared.own, and leaves the workspace empty. Thread 0 has begun the meeting. All
+ * threads; it begins and ends with a sync. */
+MPNUM_DEVICE_ mpnum_meeting_state_ mpnum_grad_end_(mpnum_grad_shared_ &shared,
+                                                   mpnum_grad_workspace *workspace,
+                                                   const mpnum_meeting_ &meeting) {
   unsigned long long *own = reinterpret_cast<unsigned long long *>(&shared.own);
   unsigned long long *all = reinterpret_cast<unsigned long long *>(workspace);
   const unsigned i = threadIdx.x;
@@ -579,16 +580,16 @@ MPNUM_DEVICE_ int mpnum_grad_end_(mpnum_grad_shared_ &shared,
   if (i == MPNUM_GRAD_SUMS_ + 2) atomicMax(&workspace->min, shared.own.min);
   __threadfence();
   __syncthreads();
-  if (i == 0) shared.is_last = atomicAdd(&workspace->blocks, 1u) == gridDim.x - 1;
+  if (i == 0) shared.state = meeting.end();
   __syncthreads();
-  if (!shared.is_last) return 0;
+  if (shared.state != MPNUM_MEETING_LAST_) return shared.state;
   __threadfence();
   if (i <= MPNUM_GRAD_SUMS_) own[i] = atomicExch(all + i, 0ull);
   if (i == MPNUM_GRAD_SUMS_ + 1) shared.own.max = atomicExch(&workspace->max, 0u);
   if (i == MPNUM_GRAD_SUMS_ + 2) shared.own.min = atomicExch(&workspace->min, 0u);
-  if (i == MPNUM_GRAD_SUMS_ + 3) atomicExch(&workspace->blocks, 0u);
+  if (i == MPNUM_GRAD_SUMS_ + 3) meeting.rest();
   __syncthreads();
-  return 1;
+  return MPNUM_MEETING_LAST_;
 }
 /* The total of a list, in shared.own.after_carry; one thread. */
 MPNUM_DEVICE_ void mpnum_grad_total_(mpnum_grad_shared_ &shared,
@@ -627,6 +628,15 @@ MPNUM_DEVICE_ void mpnum_grad_found_(mpnum_grad_findings *findings,
     findings->first_bits =
         mpnum_bits_f32(mpnum_canonical_(mpnum_grad_result_(tile, i, factor)));
   }
+}
+
+/* What tells a scaler to skip: of a workspace that is not sound; one thread. */
+MPNUM_DEVICE_ void mpnum_grad_unsound_(mpnum_grad_findings *findings,
+                                       const mpnum_grad_list &list) {
+  *findings = mpnum_grad_findings_empty();
+  findings->stats.count = list.elements;
+  findings->stats.nans = list.elements + 1;
+  findings->stats.amax = mpnum_from_bits_f32(0x7fffffffu);
 }
 
 #undef MPNUM_DEVICE_
