@@ -508,6 +508,9 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&squares, dst, two, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, floats + 17, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, (float *)(void *)(a + 8), 8));
+  dst.codes = a + 12; /* where the last of four scales lies */
+  REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, (float *)(void *)a, 8));
+  dst.codes = a;
   dst.is_swizzled = 1;
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&nv, dst, two, 8));
   dst.is_swizzled = 0;
@@ -517,6 +520,10 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT,
           mpnum_dequantize_two_level(&nv, mpnum_matrix_of(MPNUM_TYPE_F32, a, 32, 16),
                                      back, two, 8));
+  const float *const within = (const float *)(const void *)(a + 2044);
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_dequantize_two_level(&nv, mpnum_matrix_of(MPNUM_TYPE_F32, a, 32, 16),
+                                     back, within, 8));
 
   const mpnum_matrix out = mpnum_matrix_of(MPNUM_TYPE_F32, a, 4, 64);
   mpnum_const_matrix x = mpnum_const_matrix_of(MPNUM_TYPE_F32, floats, 4, 64);
