@@ -839,6 +839,25 @@ static void bad_formats_are_named(void) {
   }
 }
 
+/* The largest value of an element is from 1 to 2^63, its smallest at least 2^-99: of 7
+ * bits of exponent and of 4, each at and past its limit. */
+static void elements_have_limits(void) {
+  static const struct {
+    int exponent_bits, mantissa_bits, bias, is_fine;
+  } rows[] = {{7, 0, 100, 1}, {7, 0, 101, 0}, {7, 0, 64, 1}, {7, 0, 63, 0},
+              {4, 3, 15, 1},  {4, 3, 16, 0},  {4, 0, 15, 1}};
+  for (int i = 0; i < 7; ++i) {
+    mpnum_blockscale_format format =
+        mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR);
+    const char *field = "none";
+    must(mpnum_format_init(&format.element, 1, rows[i].exponent_bits,
+                           rows[i].mantissa_bits, rows[i].bias, MPNUM_SPECIALS_FINITE));
+    CHECK((mpnum_blockscale_validate(&format, &field) == MPNUM_OK) == rows[i].is_fine &&
+              strcmp(field, rows[i].is_fine ? "none" : "element") == 0,
+          "%d: %s", i, field);
+  }
+}
+
 static void not_a_number_can_be_an_error(void) {
   for (int f = 0; f < format_count; ++f)
     for (size_t at = 0; at < 128; at += 9) {
@@ -887,6 +906,7 @@ int main(void) {
   TAP_RUN(bad_formats_are_named);
   TAP_RUN(mx_of_another_rule_or_type_is_none);
   TAP_RUN(a_scale_that_is_not_set_is_refused);
+  TAP_RUN(elements_have_limits);
   TAP_RUN(not_a_number_can_be_an_error);
   return tap_done();
 }

@@ -2,6 +2,8 @@
 /* mpnum/blocks/layout.h: laws of converting and rounding, by the functions that quantise
  * and dequantise matrices, over random formats, shapes and strides; orders of scales and
  * turned codes by their definitions; what is refused. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */ /* NOLINT(bugprone-reserved-identifier) */
+#include "../array/array_pages.h"
 #include "../rows/row_checks.h"
 #include "../harness/must.h"
 
@@ -369,8 +371,11 @@ static void scales_swizzled_later_are_those_of_quantising(void) {
     }
 }
 
+/* Both matrices end where the next byte cannot be touched. */
 static void transposed_codes_are_those_of_the_transpose(void) {
-  static uint8_t from[ROOM], to[ROOM], expected[ROOM];
+  static uint8_t expected[ROOM];
+  const guarded_pages sources = map_guarded_pages(ROOM),
+                      made_pages = map_guarded_pages(ROOM);
   for (int round = 0; round < 300; ++round) {
     const int bits = round % 3 == 0 ? 8 : round % 3 == 1 ? 4 : 6;
     const size_t group = bits == 8 ? 1 : bits == 4 ? 2 : 4, wide = (size_t)bits;
@@ -378,14 +383,18 @@ static void transposed_codes_are_those_of_the_transpose(void) {
     columns = 1 + below(200);
     const size_t stride = (columns + below(9) + group - 1) / group * group;
     const size_t dst_stride = (rows + below(9) + group - 1) / group * group;
-    for (size_t i = 0; i < ROOM; ++i)
-      from[i] = (uint8_t)random_bits(&state);
-    memset(to, GUARD, sizeof to);
-    memset(expected, GUARD, sizeof expected);
+    const size_t size = ((rows - 1) * stride + columns) * wide;
+    const size_t row_bytes = (rows + group - 1) / group * group * wide / 8;
+    const size_t bytes = (columns - 1) * dst_stride * wide / 8 + row_bytes;
+    uint8_t *const from = sources.end - (size + 7) / 8;
+    uint8_t *const to = made_pages.end - bytes;
+    for (uint8_t *at = from; at < sources.end; ++at)
+      *at = (uint8_t)random_bits(&state);
+    memset(made_pages.start, GUARD, ROOM);
+    memset(expected, GUARD, bytes);
     for (size_t c = 0; c < columns; ++c) {
       const size_t begin = c * dst_stride * wide / 8;
-      const size_t end = begin + (rows + group - 1) / group * group * wide / 8;
-      memset(expected + begin, 0, end - begin);
+      memset(expected + begin, 0, row_bytes);
       for (size_t r = 0; r < rows; ++r)
         for (size_t b = 0; b < wide; ++b) { /* bit by bit */
           const size_t at = (r * stride + c) * wide + b;
@@ -395,8 +404,8 @@ static void transposed_codes_are_those_of_the_transpose(void) {
         }
     }
     must(mpnum_transpose_codes(to, dst_stride, from, stride, rows, columns, bits));
-    CHECK(memcmp(to, expected, sizeof to) == 0, "%d bits, %zu x %zu", bits, rows,
-          columns);
+    CHECK(memcmp(to, expected, bytes) == 0 && to[-1] == GUARD, "%d bits, %zu x %zu", bits,
+          rows, columns);
   }
 }
 
@@ -447,6 +456,9 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_SHAPE,
           mpnum_reorder_scales(&mx, words, a, 16, words, b, 16,
                                ((size_t)1 << (sizeof(size_t) * 8 - 2)) + 4, 32));
+  const size_t wide = ((size_t)1 << sizeof(size_t) * 4) - 200; /* wide^2 fits */
+  REFUSED(MPNUM_ERROR_SHAPE,
+          mpnum_reorder_scales(&mx, words, a, 16, words, b, 16, wide, wide));
   REFUSED(MPNUM_OK, mpnum_reorder_scales(NULL, tiles, NULL, 0, in_rows, NULL, 0, 0, 64));
 
   REFUSED(MPNUM_ERROR_NULL, mpnum_transpose_codes(NULL, 8, b, 8, 8, 8, 8));
@@ -496,6 +508,9 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&squares, dst, two, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, floats + 17, 8));
   REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, (float *)(void *)(a + 8), 8));
+  dst.codes = a + 12; /* where the last of four scales lies */
+  REFUSED(MPNUM_ERROR_OVERLAP, TWO(&nv, dst, (float *)(void *)a, 8));
+  dst.codes = a;
   dst.is_swizzled = 1;
   REFUSED(MPNUM_ERROR_ARGUMENT, TWO(&nv, dst, two, 8));
   dst.is_swizzled = 0;
@@ -505,6 +520,10 @@ static void misuse_is_refused(void) {
   REFUSED(MPNUM_ERROR_ARGUMENT,
           mpnum_dequantize_two_level(&nv, mpnum_matrix_of(MPNUM_TYPE_F32, a, 32, 16),
                                      back, two, 8));
+  const float *const within = (const float *)(const void *)(a + 2044);
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_dequantize_two_level(&nv, mpnum_matrix_of(MPNUM_TYPE_F32, a, 32, 16),
+                                     back, within, 8));
 
   const mpnum_matrix out = mpnum_matrix_of(MPNUM_TYPE_F32, a, 4, 64);
   mpnum_const_matrix x = mpnum_const_matrix_of(MPNUM_TYPE_F32, floats, 4, 64);

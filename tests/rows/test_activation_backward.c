@@ -518,6 +518,52 @@ static void functions_give_the_value(void) {
   }
 }
 
+/* Rows of which one array alone has gaps are those without; gaps stay as they are. */
+static void one_array_may_have_gaps(void) {
+  enum { N = 7, WIDE = 10, ALL = ROWS * WIDE };
+  float given[3][ALL], made[2][ALL];
+  for (size_t i = 0; i < MOST; ++i)
+    x[i] = (float)uniform(-6, 6), dy[i] = (float)uniform(-1, 1), up[i] = x[i] / 2;
+  for (int side = 0; side < 5; ++side) {
+    size_t strides[5] = {N, N, N, N, N};
+    const float *const from[3] = {dy, x, up};
+    mpnum_const_matrix in[3];
+    mpnum_matrix out[2];
+    strides[side] = WIDE;
+    options = mpnum_activation_default();
+    options.factor = mpnum_const_matrix_of(MPNUM_TYPE_F32, up, ROWS, N);
+    must(mpnum_activation_backward_rows(
+        MPNUM_ACTIVATION_SILU, mpnum_matrix_of(MPNUM_TYPE_F32, to_x, ROWS, N),
+        mpnum_matrix_of(MPNUM_TYPE_F32, to_up, ROWS, N),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, dy, ROWS, N),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, x, ROWS, N), &options));
+    for (int k = 0; k < 3; ++k) {
+      for (size_t i = 0; i < ROWS * N; ++i)
+        given[k][i / N * strides[k] + i % N] = from[k][i];
+      in[k] = mpnum_const_matrix_of(MPNUM_TYPE_F32, given[k], ROWS, N);
+      in[k].stride = strides[k];
+    }
+    for (int k = 0; k < 2; ++k) {
+      for (size_t i = 0; i < ALL; ++i)
+        made[k][i] = 42;
+      out[k] = mpnum_matrix_of(MPNUM_TYPE_F32, made[k], ROWS, N);
+      out[k].stride = strides[3 + k];
+    }
+    options.factor = in[2];
+    must(mpnum_activation_backward_rows(MPNUM_ACTIVATION_SILU, out[0], out[1], in[0],
+                                        in[1], &options));
+    for (int k = 0; k < 2; ++k)
+      for (size_t i = 0; i < ALL; ++i) {
+        const size_t row = i / out[k].stride, column = i % out[k].stride;
+        const int is_gap = row >= ROWS || column >= N;
+        const float *const want_at = k ? to_up : to_x;
+        CHECK(bits_of(made[k][i]) ==
+                  (is_gap ? 0x42280000u : bits_of(want_at[row * N + column])),
+              "array %d with gaps: gradient %d, %zu", side, k, i);
+      }
+  }
+}
+
 /* Codes and losses are those of the gradients as floats. */
 static void codes_are_those_of_floats(void) {
   for (int k = 0; k < 20; ++k) {
@@ -566,5 +612,6 @@ int main(void) {
   TAP_RUN(a_bias_lies_anywhere);
   TAP_RUN(functions_give_the_value);
   RUN_FOR_EACH_ISA(codes_are_those_of_floats);
+  TAP_RUN(one_array_may_have_gaps);
   return tap_done();
 }

@@ -76,6 +76,25 @@ static void the_limit_is_exact(void) {
   }
   CHECK(kept > 1900 && kept < 2200, "%d kept of 2048", (int)kept);
 }
+/* Words that a float holds with a half beside: kept by all shares above word 2^-32. */
+static void small_words_are_their_own_limit(void) {
+  int found = 0;
+  for (uint64_t i = 0; i < 1 << 13; ++i) {
+    const uint32_t word = mpnum_random(5, i);
+    if (word == 0 || word >= 1u << 23) continue;
+    ++found;
+    for (int halves = -1; halves < 3; ++halves) {
+      const float in = 1, keep = (float)((double)word + 0.5 * halves) * 0x1p-32f;
+      float out = 7;
+      must(mpnum_dropout_rows(mpnum_matrix_of(MPNUM_TYPE_F32, &out, 1, 1),
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, &in, 1, 1), keep, 5,
+                              i));
+      CHECK(halves > 0 ? out > 1 : out == 0, "word %08x and %d halves: %g",
+            (unsigned)word, halves, (double)out);
+    }
+  }
+  CHECK(found > 5, "%d words", found);
+}
 static mpnum_status run(float *to, const float *of, size_t n, float keep) {
   return mpnum_dropout_rows(mpnum_matrix_of(MPNUM_TYPE_F32, to, 1, n),
                             mpnum_const_matrix_of(MPNUM_TYPE_F32, of, 1, n), keep, 1, 0);
@@ -110,6 +129,7 @@ static void what_is_refused(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_kept_by_their_words);
   RUN_FOR_EACH_ISA(the_limit_is_exact);
+  TAP_RUN(small_words_are_their_own_limit);
   TAP_RUN(one_side_may_have_gaps);
   TAP_RUN(what_is_refused);
   return tap_done();

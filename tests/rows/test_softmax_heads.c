@@ -171,6 +171,30 @@ static void sinks_take_weight_and_give_none(void) {
     check_sinks(round);
 }
 
+/* Sinks as far above all elements as floats go, or farther: they take all weight. */
+static void sinks_far_above_take_all_weight(void) {
+  static const float most = 0x1.fffffep127f, logits[3] = {0, -0x1.8p127f, -0x1p126f};
+  for (int k = 0; k < 3; ++k) {
+    mpnum_softmax_options options = mpnum_softmax_default();
+    options.sinks = &most;
+    options.heads = options.head_rows = 1;
+    x[0] = logits[k];
+    x[1] = logits[k] - 0x1p126f;
+    const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, 2);
+    must(mpnum_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, got, 1, 2), src, &options,
+                            NULL));
+    must(mpnum_log_softmax_rows(mpnum_matrix_of(MPNUM_TYPE_F32, want, 1, 2), src,
+                                &options, NULL));
+    must(mpnum_logsumexp_rows(losses, src, &options, NULL));
+    CHECK(got[0] == 0 && got[1] == 0, "%d: %g, %g", k, (double)got[0], (double)got[1]);
+    CHECK(losses[0] == most, "%d: log-sum-exp %g", k, (double)losses[0]);
+    /* x less the sink, past all floats but of 0 */
+    CHECK(k ? isinf(want[0]) && want[0] < 0 : want[0] == -most, "%d: log %g", k,
+          (double)want[0]);
+    CHECK(isinf(want[1]) && want[1] < 0, "%d: log %g", k, (double)want[1]);
+  }
+}
+
 /* d/dx of the sum of dy y by differences, in long double. */
 static long double objective(const long double *logits, const float *dy, size_t n,
                              long double sink) {
@@ -279,6 +303,7 @@ static void misuse_is_refused(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(biases_and_slopes_are_their_products);
   RUN_FOR_EACH_ISA(sinks_take_weight_and_give_none);
+  RUN_FOR_EACH_ISA(sinks_far_above_take_all_weight);
   TAP_RUN(gradients_beside_a_sink_are_those_of_softmax);
   TAP_RUN(misuse_is_refused);
   return tap_done();

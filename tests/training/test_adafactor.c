@@ -129,6 +129,18 @@ static void steps_are_those_of_the_paper(void) {
             how, off);
     }
 }
+/* The paper's section 9, algorithm 7: alpha = max(1e-3, RMS(x)) min(1e-2, 1 / sqrt(t)), 1
+ * - t^-0.8, 1e-30, d = 1. */
+static void defaults_are_those_of_the_paper(void) {
+  const mpnum_adafactor a = mpnum_adafactor_default();
+  CHECK(a.learning_rate == 0.01 && a.decay == 0.8 && a.epsilon1 == 1e-30 &&
+            a.epsilon2 == 1e-3 && a.clip == 1 && a.weight_decay == 0,
+        "%g %g %g %g %g %g", a.learning_rate, a.decay, a.epsilon1, a.epsilon2, a.clip,
+        a.weight_decay);
+  CHECK(a.is_relative == 1 && a.is_scaled == 1 && a.seed == 0 &&
+            a.rounding == MPNUM_ROUND_STOCHASTIC,
+        "%d %d %d", (int)a.is_relative, (int)a.is_scaled, (int)a.rounding);
+}
 /* As the paper's second section has it: a gradient of rank 1 is made signs of. */
 static void what_has_rank_1_becomes_signs(void) {
   mpnum_adafactor a = mpnum_adafactor_default();
@@ -320,6 +332,7 @@ static void rows_far_apart_in_size_are_no_nan(void) {
 }
 
 int main(void) {
+  TAP_RUN(defaults_are_those_of_the_paper);
   TAP_RUN(steps_are_those_of_the_paper);
   TAP_RUN(what_has_rank_1_becomes_signs);
   TAP_RUN(lists_and_vectors);

@@ -815,7 +815,27 @@ static void skip_writes_nothing(void) {
   must(mpnum_optimizer_step(&fine, &empty, 1, 1, 1.0f, MPNUM_GRAD_APPLY));
 }
 
+/* PyTorch's AdamW, Adam and SGD; Lion's paper (Chen et al., arXiv:2302.06675). */
+static void defaults_are_those_published(void) {
+  static const double rows[4][5] = {{1e-3, 0.9, 0.999, 1e-8, 0.01},
+                                    {1e-3, 0.9, 0.999, 1e-8, 0},
+                                    {1e-3, 0, 0.999, 1e-8, 0},
+                                    {1e-4, 0.9, 0.99, 1e-8, 0}};
+  for (int k = 0; k < 4; ++k) {
+    const mpnum_optimizer made = mpnum_optimizer_default((mpnum_optimizer_kind)k);
+    CHECK(made.learning_rate == rows[k][0] && made.beta1 == rows[k][1] &&
+              made.beta2 == rows[k][2] && made.epsilon == rows[k][3] &&
+              made.weight_decay == rows[k][4],
+          "%d: %g %g %g %g %g", k, made.learning_rate, made.beta1, made.beta2,
+          made.epsilon, made.weight_decay);
+    CHECK(made.kind == k && made.nesterov == 0 && made.seed == 0 &&
+              made.rounding == MPNUM_ROUND_STOCHASTIC,
+          "%d: %d %d %d", k, (int)made.kind, (int)made.nesterov, (int)made.rounding);
+  }
+}
+
 int main(void) {
+  TAP_RUN(defaults_are_those_published);
   TAP_RUN(bits_are_those_of_the_formulas);
   TAP_RUN(a_trajectory_stays_near_the_exact_one);
   TAP_RUN(weight_decay_happens_in_16_bits);
