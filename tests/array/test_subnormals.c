@@ -5,7 +5,8 @@
 
 #include <mpnum/func/light.h>
 
-enum { ELEMENTS = 4096, FEWEST = 65, FEWEST_DOUBLES = 256 }; /* that are flushed */
+/* FEWEST: that are flushed with any ISA. */
+enum { ELEMENTS = 4096, FEWEST = 65, FEWEST_DOUBLES = 256 };
 typedef void array_of_one(float *dst, const float *src, size_t n);
 typedef struct function {
   const char *name;
@@ -296,6 +297,94 @@ static void no_data_set_makes_a_dot_product_trap(void) {
   for_each_isa(MPNUM_ISA_AVX2, check_dot);
 }
 
+/* Calls of few elements: the bits of the scalar functions in every environment, which is
+ * as it was afterwards. */
+static const size_t few[] = {1, 3, 15, 16, 17, 33, 64};
+enum { FEW = sizeof few / sizeof few[0], MOST = 64 };
+static void check_few(const char *name, mpnum_isa isa, one_call *call, const void *result,
+                      const void *expected, size_t size) {
+  uint64_t words[CONTROL_WORDS];
+  const int word_count = all_control_words(words);
+  for (int w = 0; w < word_count; ++w)
+    for (int k = 0; k < FEW; ++k) {
+      const uint64_t before = control_word();
+      count = few[k];
+      set_control_word(words[w]);
+      call();
+      const uint64_t after = control_word();
+      set_control_word(before);
+      CHECK(after == words[w], "%s of %zu with %s makes %llx of %llx", name, count,
+            mpnum_isa_name(isa), (unsigned long long)after, (unsigned long long)words[w]);
+      CHECK(memcmp(result, expected, count * size) == 0,
+            "%s of %zu gives other bits with %s", name, count, mpnum_isa_name(isa));
+    }
+}
+static void check_few_of_all(mpnum_isa isa) {
+  for (int set = NORMAL; set < DATA; ++set) {
+    state = 6 + (uint64_t)set;
+    for (int i = 0; i < MOST; ++i)
+      x[i] = element_of((data)set);
+    for (int f = 0; f < FUNCTIONS; ++f) {
+      run = functions[f].run;
+      for (int i = 0; i < MOST; ++i)
+        want[i] = functions[f].scalar(x[i]);
+      check_few(functions[f].name, isa, one_array, got, want, sizeof *got);
+    }
+    for (int f = 0; f < SMALL_FUNCTIONS; ++f) {
+      const small_function *one = &small_functions[f];
+      run_codes = one->run;
+      for (int i = 0; i < MOST; ++i) {
+        codes[i] = one->type == MPNUM_TYPE_F16 ? mpnum_f32_to_f16(x[i]).bits
+                                               : mpnum_f32_to_bf16(x[i]).bits;
+        want_codes[i] = one->scalar(codes[i]);
+      }
+      check_few(one->name, isa, one_array_of_codes, got_codes, want_codes,
+                sizeof *got_codes);
+    }
+  }
+}
+static void few_elements_have_the_same_bits_in_any_environment(void) {
+  const uint64_t before = control_word();
+  usual_word = 0x1f80u;
+  for_each_isa(MPNUM_ISA_SSE2, check_few_of_all);
+  usual_word = 0x1680u;
+  set_control_word(before);
+}
+/* AVX-512 suppresses exceptions, so that nothing traps: loops are seen to ask for the
+ * word that flushes, where one element of any number is no usual one. */
+static void check_unusual(mpnum_isa isa) {
+  static const float unusual[] = {0x1p-149f, -0x1p-127f, 0x1.fffffep-14f,
+                                  -8.0f,     89.0f,      -104.0f};
+  run = mpnum_exp_f32_array;
+  run_codes = array_exp_bf16;
+  for (count = 1; count <= MOST; ++count)
+    for (size_t i = 0; i < 6 * count; ++i) {
+      for (size_t k = 0; k < count; ++k)
+        x[k] = usual();
+      x[i % count] = unusual[i / count];
+      for (size_t k = 0; k < count; ++k)
+        codes[k] = mpnum_f32_to_bf16(x[k]).bits;
+      flushes_seen = 0;
+      one_array();
+      CHECK(flushes_seen > 0, "exp of %zu with %s does not flush for number %zu", count,
+            mpnum_isa_name(isa), i % count);
+      flushes_seen = 0;
+      one_array_of_codes();
+      CHECK(flushes_seen > 0, "exp of %zu bf16 with %s does not flush", count,
+            mpnum_isa_name(isa));
+      flushes_seen = 0;
+      mpnum_f32_to_e4m3_sat_array((mpnum_e4m3 *)(void *)bytes, x, count);
+      CHECK(flushes_seen > 0, "%zu floats to e4m3 with %s are not flushed", count,
+            mpnum_isa_name(isa));
+    }
+}
+static void avx512_flushes_calls_of_few_elements(void) {
+  state = 7;
+  if (mpnum_isa_in_use() == MPNUM_ISA_AVX512 ||
+      mpnum_isa_in_use() == MPNUM_ISA_AVX512_VBMI)
+    for_each_isa(MPNUM_ISA_AVX512, check_unusual);
+}
+
 /* What shows that the exceptions are unmasked, with an instruction set that raises them.
  */
 static void what_is_not_flushed_traps(void) {
@@ -316,6 +405,8 @@ int main(void) {
   RUN_WHERE_FLUSHED(no_data_set_makes_a_function_of_two_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_doubles_to_8_bits_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_a_dot_product_trap);
+  RUN_WHERE_FLUSHED(few_elements_have_the_same_bits_in_any_environment);
+  RUN_WHERE_FLUSHED(avx512_flushes_calls_of_few_elements);
   RUN_WHERE_FLUSHED(what_is_not_flushed_traps);
   return tap_done();
 }

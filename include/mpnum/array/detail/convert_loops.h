@@ -145,20 +145,22 @@ MPNUM_HOST_INLINE_ size_t mpnum_block_size_(mpnum_isa isa) {
   return mpnum_is_512_(isa) ? 64 : isa == MPNUM_ISA_AVX2 ? 32 : 16;
 }
 enum { MPNUM_WIDENED_ = 1024 }; /* elements that are copied when they widen in place */
-/* Elements from which on flushing is worth its time; those of a function of elements. */
+/* Elements from which on flushing is worth its time; those of a function of elements,
+ * but for AVX-512. */
 enum { MPNUM_FLUSHED_ = 256, MPNUM_FLUSHED_FUNCTION_ = 65 };
 # if MPNUM_HAS_VECTORS_
 MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const void *dst,
                                               const void *src, size_t n) {
-  return dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0 &&
-         n >= MPNUM_NON_TEMPORAL_BYTES_ * 2 / (size_t)((src_bits + dst_bits) / 4);
+  return (uint64_t)n * (uint64_t)((src_bits + dst_bits) / 4) >=
+             MPNUM_NON_TEMPORAL_BYTES_ * 2 &&
+         dst_bits != 6 && dst != src && ((size_t)dst & 63) == 0;
 }
 
 /* What a loop needs of the floating-point environment: that it is the usual one; that it
  * is this one or, from some elements on, that which flushes; or that too, but subnormals
- * may be flushed to zero, as within a call that flushes. Loops of AVX-512 for conversions
- * have their rounding in the instructions and raise no flag: they need nothing, unless it
- * is flushed for the sake of time. */
+ * may be flushed to zero, as within a call that flushes. Loops of AVX-512 for
+ * conversions have their rounding in the instructions and raise no flag: they need
+ * nothing, unless it is flushed for the sake of time. */
 typedef enum mpnum_need_ {
   MPNUM_NEEDS_USUAL_,
   MPNUM_HAS_BOTH_,
@@ -192,58 +194,86 @@ MPNUM_HOST_INLINE_ mpnum_need_ mpnum_need_of_(mpnum_isa isa,
 }
 /* Runs a loop over n elements. What does not fill a block is done with the block that
  * ends with it, if there is one; otherwise it is copied to a block. */
-MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
-                                        mpnum_need_ needs, const void *options,
-                                        int dst_bits, void *to, int src_bits,
-                                        const void *from, size_t n) {
-  const size_t blocks = n / size, rest = n % size;
-  const int is_usual = needs == MPNUM_NEEDS_USUAL_ || needs == MPNUM_HAS_BOTH_;
-  const int is_quiet = !is_usual && mpnum_is_512_(isa);
-  const int flushes = n >= MPNUM_FLUSHED_
-                          ? needs == MPNUM_MAY_FLUSH_ || needs == MPNUM_HAS_BOTH_
-                          : needs == MPNUM_HAS_BOTH_ && n >= MPNUM_FLUSHED_FUNCTION_;
-  const int overlaps = blocks && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
+MPNUM_HOST_ONCE_ void mpnum_run_many_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
+                                      mpnum_need_ needs, const void *options,
+                                      int dst_bits, void *to, int src_bits,
+                                      const void *from, size_t n) {
+  const size_t rest = n & (size - 1), whole = n - rest;
+  const int is_512 = mpnum_is_512_(isa), is_quiet = is_512 && needs >= MPNUM_MAY_FLUSH_;
+  const int flushes = needs == MPNUM_HAS_BOTH_
+                          ? is_512 || n >= MPNUM_FLUSHED_FUNCTION_
+                          : needs == MPNUM_MAY_FLUSH_ && n >= MPNUM_FLUSHED_;
+  const int overlaps = whole && rest && dst_bits >= 8 && src_bits >= 8 && to != from;
   uint8_t *dst = (uint8_t *)to;
   const uint8_t *src = (const uint8_t *)from;
   uint64_t saved = 0;
   if (flushes)
     saved = mpnum_fenv_flush_();
-  else if (is_usual)
+  else if (needs <= MPNUM_HAS_BOTH_)
     saved = mpnum_fenv_save_();
   else if (!is_quiet)
     saved = mpnum_fenv_either_();
-  if (blocks)
-    (*run)(options, dst, src, blocks,
+  if (whole)
+    (*run)(options, dst, src, whole / size,
            mpnum_is_non_temporal_(dst_bits, src_bits, dst, src, n));
   if (overlaps) {
     (*run)(options, dst + mpnum_bytes_(dst_bits, n - size),
            src + mpnum_bytes_(src_bits, n - size), 1, 0);
   } else if (rest) {
     (*MPNUM_PICK_(isa, run_rest, SSE2, (mpnum_run_rest_ *)0))(
-        run, options, mpnum_bytes_(src_bits, size),
-        dst + mpnum_bytes_(dst_bits, blocks * size), mpnum_bytes_(dst_bits, rest),
-        src + mpnum_bytes_(src_bits, blocks * size), mpnum_bytes_(src_bits, rest));
+        run, options, mpnum_bytes_(src_bits, size), dst + mpnum_bytes_(dst_bits, whole),
+        mpnum_bytes_(dst_bits, rest), src + mpnum_bytes_(src_bits, whole),
+        mpnum_bytes_(src_bits, rest));
   }
-  if (flushes || !is_quiet) mpnum_fenv_restore_(saved);
+  if (flushes)
+    mpnum_fenv_unflush_(saved);
+  else if (!is_quiet)
+    mpnum_fenv_restore_(saved);
+}
+/* The same. With AVX-512 one block and less go first, as nothing of the environment is
+ * needed, but that they be flushed. */
+MPNUM_HOST_ONCE_ void mpnum_run_blocks_(mpnum_isa isa, mpnum_blocks_ *run, size_t size,
+                                        mpnum_need_ needs, const void *options,
+                                        int dst_bits, void *to, int src_bits,
+                                        const void *from, size_t n) {
+  if (n <= size && needs >= MPNUM_MAY_FLUSH_ && mpnum_is_512_(isa)) {
+    const int flushes = needs == MPNUM_MAY_FLUSH_;
+    const uint64_t saved = flushes ? mpnum_fenv_flush_() : 0;
+    if (n == size)
+      (*run)(options, (uint8_t *)to, (const uint8_t *)from, 1, 0);
+    else if (n)
+      (*MPNUM_PICK_(isa, run_rest, SSE2, (mpnum_run_rest_ *)0))(
+          run, options, mpnum_bytes_(src_bits, size), (uint8_t *)to,
+          mpnum_bytes_(dst_bits, n), (const uint8_t *)from, mpnum_bytes_(src_bits, n));
+    if (flushes) mpnum_fenv_unflush_(saved);
+    return;
+  }
+  mpnum_run_many_(isa, run, size, needs, options, dst_bits, to, src_bits, from, n);
 }
 /* The same of codes to floats, f16 and bf16, in place, too: from the end then, by way of
  * a copy. */
-MPNUM_HOST_ONCE_ void mpnum_widen_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
-                                          const mpnum_decoding_ *decoding, int dst_bits,
-                                          void *to, int src_bits, const void *from,
-                                          size_t n) {
+MPNUM_HOST_COLD_ void mpnum_widen_in_place_(mpnum_isa isa, mpnum_blocks_ *run,
+                                            const mpnum_decoding_ *decoding, int dst_bits,
+                                            int src_bits, uint8_t *at, size_t n) {
   const size_t size = mpnum_block_size_(isa);
-  uint8_t *const at = (uint8_t *)to;
   MPNUM_ALIGNED_ uint8_t copy[2 * MPNUM_WIDENED_];
-  while (to == from && src_bits < dst_bits && n >= size) {
+  while (n != 0) {
     const size_t count = (n - 1) % MPNUM_WIDENED_ + 1;
     n -= count;
     MPNUM_MEMCPY_(copy, at + mpnum_bytes_(src_bits, n), mpnum_bytes_(src_bits, count));
     mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, dst_bits,
                       at + mpnum_bytes_(dst_bits, n), src_bits, copy, count);
   }
-  mpnum_run_blocks_(isa, run, size, MPNUM_IS_QUIET_, decoding, dst_bits, to, src_bits,
-                    from, n);
+}
+MPNUM_HOST_ONCE_ void mpnum_widen_blocks_(mpnum_isa isa, mpnum_blocks_ *run,
+                                          const mpnum_decoding_ *decoding, int dst_bits,
+                                          void *to, int src_bits, const void *from,
+                                          size_t n) {
+  if (to == from && src_bits < dst_bits)
+    mpnum_widen_in_place_(isa, run, decoding, dst_bits, src_bits, (uint8_t *)to, n);
+  else
+    mpnum_run_blocks_(isa, run, mpnum_block_size_(isa), MPNUM_IS_QUIET_, decoding,
+                      dst_bits, to, src_bits, from, n);
 }
 # endif
 # define MPNUM_NO_BLOCKS_ ((mpnum_blocks_ *)0)

@@ -118,23 +118,6 @@ typedef struct mpnum_tile_ {
   uint8_t rest_a[256], rest_b[256];
 } mpnum_tile_;
 
-/* Of one array b is NULL. */
-MPNUM_HOST_INLINE_ void mpnum_cut_tile_(mpnum_tile_ *tile, const uint8_t *a,
-                                        const uint8_t *b, size_t n) {
-  const size_t bytes = n / 64 * 256, rest = n % 64 * 4;
-  tile->a = a;
-  tile->b = b ? b : a;
-  tile->bytes = bytes;
-  tile->has_rest = rest != 0;
-  if (rest != 0) {
-    int i = 0;
-    for (; i < 256; ++i)
-      tile->rest_a[i] = tile->rest_b[i] = 0;
-    MPNUM_MEMCPY_(tile->rest_a, a + bytes, rest);
-    if (b) MPNUM_MEMCPY_(tile->rest_b, b + bytes, rest);
-  }
-}
-
 /* Sums of floats. In a tile element i is added to lane i % 64, then the upper half of the
  * lanes to the lower one, until there is one lane. */
 MPNUM_HOST void mpnum_add_terms_(mpnum_sum_ kind, double lanes[64], const uint8_t *a,
@@ -163,13 +146,31 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
 # define MPNUM_EACH_ISA_ "../../array/detail/reduce_loops.inc"
 # include "../../simd/detail/each_isa.inc"
 
+/* Of one array b is NULL. in_floats: for a loop that adds floats, not doubles. */
+MPNUM_HOST_INLINE_ void mpnum_copy_rest_(int in_floats, uint8_t rest[256],
+                                         const uint8_t *src, size_t bytes) {
+  if (in_floats)
+    MPNUM_CALL_(float_rest, (rest, src, bytes));
+  else
+    MPNUM_CALL_(tile_rest, (rest, src, bytes));
+}
+MPNUM_HOST_INLINE_ void mpnum_cut_tile_(int in_floats, mpnum_tile_ *tile,
+                                        const uint8_t *a, const uint8_t *b, size_t n) {
+  const size_t bytes = n / 64 * 256, rest = n % 64 * 4;
+  tile->a = a;
+  tile->b = b ? b : a;
+  tile->bytes = bytes;
+  tile->has_rest = rest != 0;
+  if (rest != 0) mpnum_copy_rest_(in_floats, tile->rest_a, a + bytes, rest);
+  if (rest != 0 && b) mpnum_copy_rest_(in_floats, tile->rest_b, b + bytes, rest);
+}
 /* The sum of a tile of floats, in the environment of loops; of one array b is NULL. */
 typedef double mpnum_tile_sum_(const void *a, const void *b, size_t n);
 # define MPNUM_SUM_OF_(name)                                                        \
   MPNUM_HOST_ONCE_ double mpnum_##name##_(const void *a, const void *b, size_t n) { \
    mpnum_tile_ tile;                                                                \
    double sum = 0;                                                                  \
-   mpnum_cut_tile_(&tile, (const uint8_t *)a, (const uint8_t *)b, n);               \
+   mpnum_cut_tile_(0, &tile, (const uint8_t *)a, (const uint8_t *)b, n);            \
    MPNUM_CALL_(name##_tile, (&sum, &tile));                                         \
    return sum;                                                                      \
   }
@@ -240,12 +241,15 @@ MPNUM_HOST float mpnum_folded_(float lanes[64], size_t count) {
 /* A dot product in floats. */
 MPNUM_HOST_ONCE_ float mpnum_dot_in_floats_(const uint8_t *a, const uint8_t *b,
                                             size_t n) {
-  MPNUM_ALIGNED_ float lanes[64] = {0};
-  const uint64_t saved = mpnum_fenv_save_();
+  MPNUM_ALIGNED_ float lanes[64];
+  uint64_t saved = 0;
   size_t i = 0, width = 0;
+  if (n == 0) return mpnum_from_bits_f32(0);
+  mpnum_copy_rest_(1, (uint8_t *)lanes, a, 0); /* zeros */
+  saved = mpnum_fenv_save_();
   for (; i < n; i += MPNUM_TILE_) {
     mpnum_tile_ tile;
-    mpnum_cut_tile_(&tile, a + 4 * i, b + 4 * i,
+    mpnum_cut_tile_(1, &tile, a + 4 * i, b + 4 * i,
                     n - i < MPNUM_TILE_ ? n - i : MPNUM_TILE_);
     MPNUM_CALL_(dot_tile, (lanes, &tile));
   }

@@ -44,6 +44,11 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) {
   if (saved != flushing) __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");
   return saved;
 }
+/* What mpnum_fenv_flush_ returned put back, without a look at what is there. */
+MPNUM_HOST_INLINE_ void mpnum_fenv_unflush_(uint64_t saved) {
+  const uint32_t before = (uint32_t)saved;
+  __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
+}
 /* One or the other, whichever is there: for loops that have the same bits in both. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) {
   const uint32_t usual = MPNUM_MXCSR_USUAL_, flushing = MPNUM_MXCSR_FLUSHING_;
@@ -71,11 +76,15 @@ MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   __asm__ volatile("msr fpsr, %0" : : "r"(saved >> 32) : "memory");
   if (control) __asm__ volatile("msr fpcr, %0" : : "r"(control) : "memory");
 }
+MPNUM_HOST_INLINE_ void mpnum_fenv_unflush_(uint64_t saved) {
+  mpnum_fenv_restore_(saved);
+}
 # else
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) { return 0; }
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) { return 0; }
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) { return 0; }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) { (void)saved; }
+MPNUM_HOST_INLINE_ void mpnum_fenv_unflush_(uint64_t saved) { (void)saved; }
 # endif
 
 #endif

@@ -82,7 +82,7 @@ MPNUM_HOST_ONCE_ void mpnum_grad_kept_seen_(mpnum_codes_ *codes, double *squares
                                             const float *floats, size_t n) {
   mpnum_tile_ tile;
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), codes, floats, n));
-  mpnum_cut_tile_(&tile, (const uint8_t *)floats, 0, n);
+  mpnum_cut_tile_(0, &tile, (const uint8_t *)floats, 0, n);
   (*MPNUM_GRAD_LOOP_(kept_squares))(squares, &tile);
 }
 
