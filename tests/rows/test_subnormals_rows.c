@@ -212,13 +212,36 @@ static void activation_of(mpnum_activation activation, float alpha) {
   made.status =
       mpnum_activation_rows(activation, rows_to(made.first), rows_of(source), &options);
 }
-static void activation_back(mpnum_activation activation, int has_factor) {
-  mpnum_activation_options options = mpnum_activation_default();
+static void activation_back_by(mpnum_activation activation, int has_factor,
+                               mpnum_activation_options options) {
   if (has_factor) options.factor = rows_of(factor);
+  if (options.adds) {
+    memcpy(made.first, factor, sizeof made.first);
+    memcpy(made.second, gradient, sizeof made.second);
+  }
   made.status = mpnum_activation_backward_rows(
       activation, rows_to(made.first),
       has_factor ? rows_to(made.second) : mpnum_matrix_empty(), rows_of(gradient),
       rows_of(source), &options);
+}
+static void activation_back(mpnum_activation activation, int has_factor) {
+  activation_back_by(activation, has_factor, mpnum_activation_default());
+}
+static void limited_back(mpnum_activation activation, float limit, float offset,
+                         int adds) {
+  mpnum_activation_options options = mpnum_activation_default();
+  options.limit = limit;
+  options.offset = offset;
+  options.adds = adds;
+  activation_back_by(activation, 1, options);
+}
+static void swiglu_limited_back(void) { limited_back(MPNUM_ACTIVATION_SILU, 2, 1, 0); }
+static void swiglu_added_back(void) { limited_back(MPNUM_ACTIVATION_SILU, 0, 0, 1); }
+static void geglu_offset_back(void) {
+  limited_back(MPNUM_ACTIVATION_GELU, 0, -0x1p-126f, 1);
+}
+static void reglu_limited_back(void) {
+  limited_back(MPNUM_ACTIVATION_RELU, 0x1p-130f, 0, 1);
 }
 static void swiglu(void) { activation_of(MPNUM_ACTIVATION_SILU, 1); }
 static void swiglu_alpha(void) { activation_of(MPNUM_ACTIVATION_SILU, 1.702f); }
@@ -266,12 +289,13 @@ static void cross_entropy_by(int accumulates, float by, float smoothing) {
 static void cross_entropy(void) { cross_entropy_by(0, 1, 0); }
 static void cross_entropy_more(void) { cross_entropy_by(1, -0.7f, 0); }
 static void cross_entropy_smoothed(void) { cross_entropy_by(0, 0x1.8p-30f, 0x1p-90f); }
-/* Of some the bits alone are looked at: sums that are subnormal trap, but cost nothing;
- * few products are, which may come late; an fma of SSE2 is made of doubles, whose sums
- * are not kept apart. */
+/* Of some the bits alone are looked at: sums that are subnormal, or have such operands,
+ * as bounded values are, trap, but cost nothing; few products are, which may come late;
+ * an fma of SSE2 is made of doubles, whose sums are not kept apart. */
 static int may_trap_always(void (*run)(void), mpnum_isa isa) {
   return run == log_softmax_back || run == cross_entropy_smoothed ||
-         run == rms_residual ||
+         run == rms_residual || run == swiglu_limited_back || run == geglu_offset_back ||
+         run == reglu_limited_back ||
          (isa == MPNUM_ISA_SSE2 &&
           (run == softmax_back || run == softmax_back_more || run == rms_bias ||
            run == rms_weight_bias || run == layer_bias));
@@ -300,6 +324,10 @@ static const product_rows rows_of_products[] = {
     {"gradient of swiglu", 0, 0, swiglu_back, 0},
     {"gradient of geglu", 0, 0, geglu_back, 0},
     {"gradient of reglu", 0, 0, reglu_back, 0},
+    {"gradient of swiglu with bounds", 0, 0, swiglu_limited_back, 0},
+    {"gradient of swiglu, added", 0, 0, swiglu_added_back, 0},
+    {"gradient of geglu with an offset, added", 0, 0, geglu_offset_back, 0},
+    {"gradient of reglu with bounds, added", 0, 0, reglu_limited_back, 0},
     {"rms norm", 1, 0, rms, 1},
     {"rms norm by weights", 1, 0, rms_weight, 1},
     {"rms norm with a bias", 1, 0, rms_bias, 1},

@@ -28,6 +28,18 @@ static float any_float(int can_be_negative) {
     x = mpnum_from_bits_f32((uint32_t)random_bits(&state) & 0x7fffffffu);
   return can_be_negative && random_bits(&state) % 2 ? -x : x;
 }
+/* Mostly below all normal floats, or so that products are; some are usual. */
+static float low_float(int can_be_negative) {
+  const uint32_t word = (uint32_t)(random_bits(&state) >> 16);
+  const int kind = (int)(random_bits(&state) % 8);
+  float x = (float)ldexp(unit() + 0.5, (int)(word % 30) - 25);
+  if (kind == 0) x = mpnum_from_bits_f32(word & 0xff);
+  if (kind == 5 && word % 2) x = 0;
+  if (kind < 3 && kind > 0) x = mpnum_from_bits_f32(word & 0x00ffffff);
+  if (kind == 3) x = (float)ldexp(unit() + 0.5, (int)(word % 70) - 150);
+  if (kind == 4) x = (float)ldexp(unit() + 0.5, (int)(word % 40) - 80);
+  return can_be_negative && random_bits(&state) % 2 ? -x : x;
+}
 
 /* Two floats in double: the sum, product, quotient and root of doubles that floats are,
  * rounded to double and then to float, are those rounded once (53 bits are 2 24 + 2 and
@@ -117,7 +129,47 @@ static mpnum_optimizer_tensor floats_of(size_t n) {
                                    MPNUM_TYPE_F32, moment1, moment2);
 }
 
-static void bits_are_those_of_the_formulas(void) {
+typedef float draw(int can_be_negative);
+static void fill(draw *any) {
+  for (size_t at = 0; at < N; ++at) {
+    gradient[at] = any(1);
+    parameter[at] = start[at] = any(1);
+    moment1[at] = m_start[at] = at % 5 ? any(1) : 0;
+    moment2[at] = v_start[at] = at % 5 ? any(at % 64 == 1) : 0;
+  }
+}
+/* What seldom happens: sums that nearly cancel, second moments below 0. */
+static void fill_low(const formula *f) {
+  fill(low_float);
+  for (size_t at = 0; at < N; at += at < 1200 ? 97 : 5) {
+    const int exponent = (int)(random_bits(&state) % 5) - 96;
+    parameter[at] = start[at] = (float)ldexp(unit() + 1, exponent);
+    gradient[at] = -product((float)f->decay, start[at]);
+  }
+  for (size_t at = 1301; at < N; at += 5) {
+    const float g = (float)ldexp(unit() + 1, -58), rest2 = (float)(1 - f->beta2);
+    gradient[at] = g / f->multiplier;
+    moment2[at] = v_start[at] = -0.75f * product(product(rest2, g), g);
+  }
+}
+static void check_formula(mpnum_isa isa, const formula *f, uint64_t step) {
+  const mpnum_optimizer optimizer = made_of(f);
+  const mpnum_optimizer_tensor tensor = floats_of(N);
+  must(mpnum_optimizer_step(&optimizer, &tensor, 1, step, f->multiplier,
+                            MPNUM_GRAD_APPLY));
+  for (size_t at = 0; at < N; ++at) {
+    const element before = {start[at], m_start[at], v_start[at]};
+    const element want = step_of(f, step, before, gradient[at]);
+    CHECK(is_same(parameter[at], want.p) && is_same(moment1[at], want.m) &&
+              is_same(moment2[at], want.v),
+          "%s, kind %d, step %u, %zu: %a, %a %a %a: %a %a %a not %a %a %a",
+          mpnum_isa_name(isa), f->kind, (unsigned)step, at, (double)gradient[at],
+          (double)before.p, (double)before.m, (double)before.v, (double)parameter[at],
+          (double)moment1[at], (double)moment2[at], (double)want.p, (double)want.m,
+          (double)want.v);
+  }
+}
+static void check_formulas(int are_low) {
   static const uint64_t steps[] = {1, 2, 9, 1000};
   static const mpnum_optimizer_kind kinds[] = {
       MPNUM_OPTIMIZER_ADAMW, MPNUM_OPTIMIZER_ADAM, MPNUM_OPTIMIZER_SGD,
@@ -130,30 +182,19 @@ static void bits_are_those_of_the_formulas(void) {
         if (number == 2) f.beta1 = 0;
         if (k == 2) f.epsilon = f.decay = 0;
         if (k == 3) f.beta2 = 0.5, f.multiplier = 1;
-        for (size_t at = 0; at < N; ++at) {
-          gradient[at] = any_float(1);
-          parameter[at] = start[at] = any_float(1);
-          moment1[at] = m_start[at] = at % 5 ? any_float(1) : 0;
-          moment2[at] = v_start[at] = at % 5 ? any_float(0) : 0;
-        }
-        const mpnum_optimizer optimizer = made_of(&f);
-        const mpnum_optimizer_tensor tensor = floats_of(N);
-        must(mpnum_optimizer_step(&optimizer, &tensor, 1, steps[k], f.multiplier,
-                                  MPNUM_GRAD_APPLY));
-        for (size_t at = 0; at < N; ++at) {
-          const element before = {start[at], m_start[at], v_start[at]};
-          const element want = step_of(&f, steps[k], before, gradient[at]);
-          CHECK(is_same(parameter[at], want.p) && is_same(moment1[at], want.m) &&
-                    is_same(moment2[at], want.v),
-                "%s, kind %d, step %u, %zu: %a %a %a not %a %a %a",
-                mpnum_isa_name(isas[i]), number, (unsigned)steps[k], at,
-                (double)parameter[at], (double)moment1[at], (double)moment2[at],
-                (double)want.p, (double)want.m, (double)want.v);
-        }
+        if (are_low && k != 2) f.rate = 1;
+        if (are_low && k == 0) f.rate = 1e-40;
+        if (are_low)
+          fill_low(&f);
+        else
+          fill(any_float);
+        check_formula(isas[i], &f, steps[k]);
       }
   }
   may(force_all_isa(isas[ISAS - 1]));
 }
+static void bits_are_those_of_the_formulas(void) { check_formulas(0); }
+static void bits_of_low_numbers_are_those_of_the_formulas(void) { check_formulas(1); }
 
 /* AdamW as its paper has it (Loshchilov, Hutter, arXiv:1711.05101), in long double. */
 static void a_trajectory_stays_near_the_exact_one(void) {
@@ -837,6 +878,7 @@ static void defaults_are_those_published(void) {
 int main(void) {
   TAP_RUN(defaults_are_those_published);
   TAP_RUN(bits_are_those_of_the_formulas);
+  TAP_RUN(bits_of_low_numbers_are_those_of_the_formulas);
   TAP_RUN(a_trajectory_stays_near_the_exact_one);
   TAP_RUN(weight_decay_happens_in_16_bits);
   TAP_RUN(moments_move_in_16_and_8_bits);

@@ -403,20 +403,19 @@ MPNUM_HOST void mpnum_row_less_(float *x, size_t n, float less) {
   MPNUM_CALL_(row_less, (x, n, less));
 }
 
+/* All that is there is copied behind it: few copies, each of many elements. */
 MPNUM_HOST_ONCE_ void mpnum_row_fill_(mpnum_type type, void *dst, size_t n, float x) {
-  enum { tile = 128 };
-  uint8_t codes[4 * tile];
   const size_t size = (size_t)mpnum_type_bits_(type) / 8;
+  size_t i = 1, count = 0;
   mpnum_row_type_ to;
-  size_t i = 0;
   if (n == 0) return;
   mpnum_row_type_of_(&to, type);
-  mpnum_row_set_(&to, codes, 0, x);
-  for (i = 1; i < tile && i < n; ++i)
-    MPNUM_MEMCPY_(codes + i * size, codes, size);
-  for (i = 0; i < n; i += tile)
-    MPNUM_MEMCPY_((uint8_t *)dst + i * size, codes,
-                  (n - i < tile ? n - i : (size_t)tile) * size);
+  mpnum_row_set_(&to, (uint8_t *)dst, 0, x);
+  for (; i < n; i += count) {
+    count = i < MPNUM_TILE_ ? i : MPNUM_TILE_;
+    if (count > n - i) count = n - i;
+    MPNUM_MEMCPY_((uint8_t *)dst + i * size, dst, count * size);
+  }
 }
 
 /* All elements of a row from the first one on. */

@@ -67,6 +67,7 @@ MPNUM_HOST_INLINE_ void mpnum_grad_join_(const mpnum_grad_parts_ *parts,
 typedef int mpnum_grad_any_low_(mpnum_type type, const uint8_t *src, uint32_t least);
 typedef void mpnum_grad_kept_scaled_(float *x, size_t n, float factor);
 typedef void mpnum_grad_kept_squares_(double *squares, const mpnum_tile_ *tile);
+typedef size_t mpnum_grad_one_nan_(uint8_t *dst, size_t n);
 # define MPNUM_GRAD_LOOP_(name) \
   MPNUM_PICK_(mpnum_isa_in_use(), grad_##name, WIDE, (mpnum_grad_##name##_ *)0)
 

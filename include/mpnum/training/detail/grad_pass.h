@@ -177,8 +177,9 @@ MPNUM_HOST_COLD_ void mpnum_grad_first_(const mpnum_grad_pass_ *pass, uint64_t e
       mpnum_bits_f32(mpnum_canonical_(mpnum_float_at_(results, first)));
 }
 /* Makes stored NaNs canonical: which NaN a product is depends on the instruction set. */
-MPNUM_HOST_COLD_ void mpnum_grad_one_nan_(uint8_t *dst, size_t n) {
-  size_t i = 0;
+MPNUM_HOST_COLD_ void mpnum_grad_same_nan_(uint8_t *dst, size_t n) {
+  mpnum_grad_one_nan_ *const run = MPNUM_GRAD_LOOP_(one_nan);
+  size_t i = run ? (*run)(dst, n) : 0;
   for (; i < n; ++i)
     if (mpnum_isnan_f32(mpnum_from_bits_f32((uint32_t)mpnum_element_(32, dst, i))))
       mpnum_set_element_(32, dst, i, 0x7fffffffu);
@@ -225,7 +226,7 @@ MPNUM_HOST void mpnum_grad_row_(mpnum_grad_pass_ *pass, uint64_t element,
     pass->codes = mpnum_codes_merge_(pass->codes, codes);
     mpnum_exact_sum_add_f64_(&findings->squares, squares);
     if (codes.nans != 0 && dst && pass->t.dst_type == MPNUM_TYPE_F32)
-      mpnum_grad_one_nan_(mpnum_row_to_(pass->t.dst_type, dst, i), count);
+      mpnum_grad_same_nan_(mpnum_row_to_(pass->t.dst_type, dst, i), count);
     if ((codes.infs != 0 || codes.nans != 0) && pass->place < findings->first_tensor)
       mpnum_grad_first_(pass, element + i, results, count);
     if (pass->t.histogram && i / MPNUM_TILE_ % pass->t.histogram_step == 0)

@@ -20,8 +20,28 @@ typedef struct mpnum_optimizer_tile_ {
 typedef void mpnum_optimizer_loop_(const mpnum_optimizer_factors_ *factors,
                                    const mpnum_optimizer_tile_ *tile, size_t from,
                                    size_t n);
+/* The same from 0 on, flushed, with the bits of a step that is not, where a tile begins
+ * with numbers that need it; returns whether. */
+typedef int mpnum_optimizer_flushed_(const mpnum_optimizer_factors_ *factors,
+                                     const mpnum_optimizer_tile_ *tile, int32_t step,
+                                     size_t n);
 /* Five tiles of floats fit a cache of the first level. */
 # define MPNUM_OPTIMIZED_ 1024
+
+/* Whether a factor is 0 or has a magnitude from 2^-50 to 2^20; whether all have, so that
+ * steps can be flushed. */
+MPNUM_HOST_INLINE_ int mpnum_optimizer_is_factor_(float factor) {
+  const uint32_t size = mpnum_bits_f32(factor) & 0x7fffffffu;
+  return size == 0 || size - 0x26800000u <= 0x49800000u - 0x26800000u;
+}
+MPNUM_HOST_INLINE_ int mpnum_optimizer_keeps_(const mpnum_optimizer_factors_ *f) {
+  return mpnum_optimizer_is_factor_(f->multiplier) &&
+         mpnum_optimizer_is_factor_(f->decay) && mpnum_optimizer_is_factor_(f->shrink) &&
+         mpnum_optimizer_is_factor_(f->rest1) && mpnum_optimizer_is_factor_(f->beta1) &&
+         mpnum_optimizer_is_factor_(f->beta2) && mpnum_optimizer_is_factor_(f->rest2) &&
+         mpnum_optimizer_is_factor_(f->inverse) &&
+         mpnum_optimizer_is_factor_(f->epsilon) && mpnum_optimizer_is_factor_(f->rate);
+}
 
 /* A block of moments of 8 bits: its codes, and floats. */
 typedef struct mpnum_moment_block_ {

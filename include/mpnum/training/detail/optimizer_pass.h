@@ -14,14 +14,6 @@ MPNUM_C_BEGIN_
 MPNUM_MATH_ int mpnum_optimizer_has_momentum_(const mpnum_optimizer *optimizer) {
   return mpnum_bits_f64(optimizer->beta1) << 1 != 0;
 }
-/* Which of the steps of optimizer_steps.inc is taken. */
-typedef enum mpnum_optimizer_step_ {
-  MPNUM_OPTIMIZER_STEP_ADAM_,
-  MPNUM_OPTIMIZER_STEP_LION_,
-  MPNUM_OPTIMIZER_STEP_SGD_,
-  MPNUM_OPTIMIZER_STEP_MOMENTUM_,
-  MPNUM_OPTIMIZER_STEP_NESTEROV_
-} mpnum_optimizer_step_;
 MPNUM_MATH_ mpnum_optimizer_step_
 mpnum_optimizer_step_of_(const mpnum_optimizer *optimizer) {
   if (optimizer->kind == MPNUM_OPTIMIZER_LION) return MPNUM_OPTIMIZER_STEP_LION_;
@@ -171,6 +163,8 @@ mpnum_optimizer_tensors_check_(const mpnum_optimizer *optimizer,
 /* A step, over tiles. */
 typedef struct mpnum_optimizer_pass_ {
   mpnum_optimizer_run_ step, join, split;
+  mpnum_optimizer_flushed_ *keep; /* NULL: nothing is ever flushed */
+  int32_t kind;                   /* a mpnum_optimizer_step_ */
   mpnum_optimizer_factors_ factors;
   uint64_t seeds[3];
   int moments, is_stochastic;
@@ -180,10 +174,12 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
                                                        const mpnum_optimizer *optimizer,
                                                        uint64_t step, float multiplier) {
   const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_status status = MPNUM_OK;
   uint32_t i = 0;
   MPNUM_OPTIMIZER_RUN_(&pass->join, isa, join);
   MPNUM_OPTIMIZER_RUN_(&pass->split, isa, split);
-  switch (mpnum_optimizer_step_of_(optimizer)) {
+  pass->kind = (int32_t)mpnum_optimizer_step_of_(optimizer);
+  switch (pass->kind) {
   case MPNUM_OPTIMIZER_STEP_ADAM_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, adam); break;
   case MPNUM_OPTIMIZER_STEP_LION_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, lion); break;
   case MPNUM_OPTIMIZER_STEP_SGD_: MPNUM_OPTIMIZER_RUN_(&pass->step, isa, sgd); break;
@@ -196,7 +192,23 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_optimizer_pass_of_(mpnum_optimizer_pass_ *pa
     pass->seeds[i] = mpnum_optimizer_seed_(optimizer->seed, step, i);
   pass->moments = mpnum_optimizer_moments_(optimizer);
   pass->is_stochastic = optimizer->rounding == MPNUM_ROUND_STOCHASTIC;
-  return mpnum_optimizer_factors_of_(&pass->factors, optimizer, step, multiplier);
+  status = mpnum_optimizer_factors_of_(&pass->factors, optimizer, step, multiplier);
+  pass->keep = mpnum_optimizer_keeps_(&pass->factors)
+                   ? MPNUM_PICK_(isa, optimizer_keep, WIDE, (mpnum_optimizer_flushed_ *)0)
+                   : (mpnum_optimizer_flushed_ *)0;
+  return status;
+}
+/* The step of a tile: flushed, where that is worth it. */
+MPNUM_HOST_ONCE_ void mpnum_optimizer_step_over_(const mpnum_optimizer_pass_ *pass,
+                                                 const mpnum_optimizer_tile_ *tile,
+                                                 size_t n) {
+  const size_t whole = n / 16 * 16; /* of the widest vectors */
+  if (whole < MPNUM_FLUSHED_ || !pass->keep ||
+      !(*pass->keep)(&pass->factors, tile, pass->kind, whole)) {
+    mpnum_optimizer_run_over_(&pass->step, &pass->factors, tile, n);
+  } else if (whole != n) {
+    (*pass->step.each)(&pass->factors, tile, whole, n);
+  }
 }
 /* Floats of n elements: where they are, or in a buffer. */
 MPNUM_HOST_ONCE_ uint8_t *mpnum_optimizer_floats_(mpnum_type type, void *memory,
@@ -277,7 +289,7 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_tile_of_(const mpnum_optimizer_pass_ *pass
   tile.moment1 = tile.moment2 = 0;
   if (pass->moments > 0) tile.moment1 = mpnum_optimizer_moment_(t, 0, first, moment1, n);
   if (pass->moments > 1) tile.moment2 = mpnum_optimizer_moment_(t, 1, first, moment2, n);
-  mpnum_optimizer_run_over_(&pass->step, &pass->factors, &tile, n);
+  mpnum_optimizer_step_over_(pass, &tile, n);
   if (pass->moments) mpnum_optimizer_store_moments_(pass, t, &tile, first, n);
   mpnum_optimizer_store_(type, t->parameter, first, tile.parameter, n,
                          pass->is_stochastic && !t->remainder,

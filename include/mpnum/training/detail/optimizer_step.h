@@ -22,6 +22,14 @@ typedef struct mpnum_optimizer_factors_ {
   float rate; /* of learning, over 1 - beta1^step where there is a beta2 */
 } mpnum_optimizer_factors_;
 
+/* Which of the steps of optimizer_steps.inc is taken. */
+typedef enum mpnum_optimizer_step_ {
+  MPNUM_OPTIMIZER_STEP_ADAM_,
+  MPNUM_OPTIMIZER_STEP_LION_,
+  MPNUM_OPTIMIZER_STEP_SGD_,
+  MPNUM_OPTIMIZER_STEP_MOMENTUM_,
+  MPNUM_OPTIMIZER_STEP_NESTEROV_
+} mpnum_optimizer_step_;
 /* x^n, by squaring. */
 MPNUM_MATH_ double mpnum_optimizer_power_(double x, uint64_t n) {
   double power = 1;
