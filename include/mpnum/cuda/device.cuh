@@ -74,8 +74,8 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
 
 /* Tiles: four vectors of N elements for each of `threads` threads, a one-dimensional
  * block, next to those of its neighbours, all loaded before one is used. With N times the
- * size of the largest type 16, that is 64 bytes of a thread on the way, by which a kernel
- * of short steps and up to 64 registers runs at the speed of memory:
+ * size of the largest type 16, that is 64 bytes of a thread on the way, as the library's
+ * own kernels over arrays have:
  *
  *     typedef mpnum_tile<float, 4> tile;
  *     for (size_t first = blockIdx.x * tile::elements; first < n;
