@@ -138,13 +138,19 @@ static void fill(draw *any) {
     moment2[at] = v_start[at] = at % 5 ? any(at % 64 == 1) : 0;
   }
 }
-/* What seldom happens: sums that nearly cancel, second moments below 0. */
+/* What seldom happens: sums that nearly cancel, second moments below 0, and, of a decay
+ * or a rate of -0, changes of a parameter of -0. */
 static void fill_low(const formula *f) {
   fill(low_float);
   for (size_t at = 0; at < N; at += at < 1200 ? 97 : 5) {
     const int exponent = (int)(random_bits(&state) % 5) - 96;
     parameter[at] = start[at] = (float)ldexp(unit() + 1, exponent);
     gradient[at] = -product((float)f->decay, start[at]);
+  }
+  for (size_t at = 0; at < N / 4; at += 3) {
+    gradient[at] = moment1[at] = m_start[at] = f->rate > 0 ? -0x1p-149f : 1;
+    parameter[at] = start[at] = -0.0f;
+    moment2[at] = v_start[at] = 1;
   }
   for (size_t at = 1301; at < N; at += 5) {
     const float g = (float)ldexp(unit() + 1, -58), rest2 = (float)(1 - f->beta2);
@@ -184,6 +190,8 @@ static void check_formulas(int are_low) {
         if (k == 3) f.beta2 = 0.5, f.multiplier = 1;
         if (are_low && k != 2) f.rate = 1;
         if (are_low && k == 0) f.rate = 1e-40;
+        if (are_low && k == 1) f.rate = -0.0;
+        if (are_low && k == 2) f.decay = -0.0;
         if (are_low)
           fill_low(&f);
         else
