@@ -452,7 +452,7 @@ def tried(stage, fault, limit="30"):
 def a_test_in_the_simulator_passes():
     outcomes, summary = tried("tests", "")
     assert outcomes["tests:kernels_reduce"] == "ok", summary
-    assert simulated().text("tests.tap").count("\n    ok ") == 7
+    assert simulated().text("tests.tap").count("\n    ok ") == 9
 
 
 def a_test_that_fails_hangs_or_is_wrong_is_told():
