@@ -617,7 +617,7 @@ def colours_are_for_terminals():
 
 def long_inputs_have_a_progress_bar_on_a_terminal():
     """Of f64, which takes longest, on one processor."""
-    size = 2 ** 29
+    size = 2 ** 31
     with Folder(**{"a.safetensors": safetensors({"a": entry("F64", [size // 8], 0, size)})}) as folder:
         path = os.path.join(folder, "a.safetensors")
         os.truncate(path, os.path.getsize(path) + size)
