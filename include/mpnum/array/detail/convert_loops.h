@@ -158,9 +158,9 @@ MPNUM_HOST_INLINE_ int mpnum_is_non_temporal_(int dst_bits, int src_bits, const 
 
 /* What a loop needs of the floating-point environment: that it is the usual one; that it
  * is this one or, from some elements on, that which flushes; or that too, but subnormals
- * may be flushed to zero, as within a call that flushes. Loops of AVX-512 for
- * conversions have their rounding in the instructions and raise no flag: they need
- * nothing, unless it is flushed for the sake of time. */
+ * may be flushed to zero, as within a call that flushes. Loops of AVX-512 for conversions
+ * have their rounding in the instructions and raise no flag: they need nothing, unless it
+ * is flushed for the sake of time. */
 typedef enum mpnum_need_ {
   MPNUM_NEEDS_USUAL_,
   MPNUM_HAS_BOTH_,

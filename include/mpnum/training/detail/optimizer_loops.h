@@ -21,10 +21,10 @@ typedef void mpnum_optimizer_loop_(const mpnum_optimizer_factors_ *factors,
                                    const mpnum_optimizer_tile_ *tile, size_t from,
                                    size_t n);
 /* The same from 0 on, flushed, with the bits of a step that is not, where a tile begins
- * with numbers that need it; returns whether. */
+ * with numbers that need it; returns whether. vectors: the loop of the step. */
 typedef int mpnum_optimizer_flushed_(const mpnum_optimizer_factors_ *factors,
                                      const mpnum_optimizer_tile_ *tile, int32_t step,
-                                     size_t n);
+                                     mpnum_optimizer_loop_ *vectors, size_t n);
 /* Five tiles of floats fit a cache of the first level. */
 # define MPNUM_OPTIMIZED_ 1024
 

@@ -204,7 +204,7 @@ MPNUM_HOST_ONCE_ void mpnum_optimizer_step_over_(const mpnum_optimizer_pass_ *pa
                                                  size_t n) {
   const size_t whole = n / 16 * 16; /* of the widest vectors */
   if (whole < MPNUM_FLUSHED_ || !pass->keep ||
-      !(*pass->keep)(&pass->factors, tile, pass->kind, whole)) {
+      !(*pass->keep)(&pass->factors, tile, pass->kind, pass->step.vectors, whole)) {
     mpnum_optimizer_run_over_(&pass->step, &pass->factors, tile, n);
   } else if (whole != n) {
     (*pass->step.each)(&pass->factors, tile, whole, n);
