@@ -301,7 +301,7 @@ template <mpnum_activation activation, bool is_back, class Dy, class Src>
 static inline computed<gate_elements_<activation, is_back, Dy, Src>>
 computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
                const mpnum_activation_options *options) {
-  computed<gate_elements_<activation, is_back, Dy, Src>> made;
+  auto made = computed<gate_elements_<activation, is_back, Dy, Src>>();
   auto &job = made.elements.job;
   const unsigned turns = options && options->is_interleaved ? 1 : 0;
   const size_t pairs = src.columns >> turns;
@@ -322,18 +322,29 @@ computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
   made.stride = made.columns;
   return made;
 }
+/* The elements of a view whose type may be const. */
+template <class T> struct element_ { typedef T type; };
+template <class T> struct element_<const T> { typedef T type; };
+template <class T>
+static inline matrix<typename element_<T>::type> elements_(const matrix<T> &x) {
+  return matrix_of(const_cast<typename element_<T>::type *>(x.data), x.rows, x.columns,
+                   x.stride);
+}
 /* An activation of src, with all that its options have. */
 template <mpnum_activation activation, class Src>
-static inline computed<gate_elements_<activation, false, Src, Src>>
+static inline computed<gate_elements_<activation, false, typename element_<Src>::type,
+                                      typename element_<Src>::type>>
 activation_of(const matrix<Src> &src, const mpnum_activation_options *options) {
-  return computed_gate_<activation, false>(matrix<Src>(), src, options);
+  return computed_gate_<activation, false>(matrix<typename element_<Src>::type>(),
+                                           elements_(src), options);
 }
 /* Its gradient, of that of its results. */
 template <mpnum_activation activation, class Dy, class Src>
-static inline computed<gate_elements_<activation, true, Dy, Src>>
+static inline computed<gate_elements_<activation, true, typename element_<Dy>::type,
+                                      typename element_<Src>::type>>
 activation_backward_of(const matrix<Dy> &dy, const matrix<Src> &src,
                        const mpnum_activation_options *options) {
-  return computed_gate_<activation, true>(dy, src, options);
+  return computed_gate_<activation, true>(elements_(dy), elements_(src), options);
 }
 
 /* Norms of rows, of a launch that makes blocks along them alone. */
@@ -368,9 +379,10 @@ template <class Src> static inline const normed<Src> &quantizable_(const normed<
  * MPNUM_NORM_LAYER or MPNUM_NORM_RMS. Of launchers those of 1 x n blocks take it, with
  * MPNUM_QUANTIZE_ROWS. */
 template <class Src>
-static inline normed<Src> normalized_of(mpnum_norm_kind kind, const matrix<Src> &src,
-                                        const mpnum_normalize_options *options) {
-  normed<Src> made;
+static inline normed<typename element_<Src>::type>
+normalized_of(mpnum_norm_kind kind, const matrix<Src> &src,
+              const mpnum_normalize_options *options) {
+  normed<typename element_<Src>::type> made;
   made.is_known = mpnum_is_norm_of_devices_(kind) &&
                   mpnum_norm_source_of_(made.from, kind, src.data, src.stride, src.rows,
                                         src.columns, options);

@@ -13,6 +13,10 @@ namespace {
 template <class T> mpnum::matrix<T> view_of(matrix<T> &x) {
   return mpnum::matrix_of(x.values.data() + x.at, x.rows, x.columns, x.stride);
 }
+/* Of what is only read. */
+template <class T> mpnum::matrix<const T> const_view_of(const matrix<T> &x) {
+  return mpnum::matrix_of(x.values.data() + x.at, x.rows, x.columns, x.stride);
+}
 mpnum_matrix to_columns(matrix<float> &x, std::size_t first, std::size_t columns) {
   mpnum_matrix made =
       mpnum_matrix_of(MPNUM_TYPE_F32, x.values.data() + first, x.rows, columns);

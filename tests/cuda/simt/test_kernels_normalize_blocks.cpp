@@ -66,8 +66,8 @@ template <class Src, class Launch> void norms_of(unsigned seed) {
                  [&](const mpnum_blockscaled *by_row, const mpnum_blockscaled *,
                      const matrix<float> &, const manner &m) {
                    return launch.quantize(
-                       by_row, nullptr, mpnum::normalized_of(kind, view_of(x), &options),
-                       m);
+                       by_row, nullptr,
+                       mpnum::normalized_of(kind, const_view_of(x), &options), m);
                  });
     const auto same = [](const auto &a, const auto &b) {
       return std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
