@@ -68,14 +68,16 @@ bool stage::open(gpu_run *run, const gpu_kernel_row *row, size_t rows, size_t co
 template <class T> cudaError_t halves(stage *s, size_t n) {
   T *const to = static_cast<T *>(s->codes);
   const float *const from = static_cast<const float *>(s->values);
+  float *const other = static_cast<float *>(s->result);
   cudaError_t error = mpnum_launch_convert_sat(to, from, n, 0);
   s->made.x = to;
   s->made.y = to + n;
-  if (error == cudaSuccess) error = mpnum_launch_convert_sat(to + n, from, n, 0);
+  if (error == cudaSuccess) error = gpu_fill_normal(other, n, other_seed);
+  if (error == cudaSuccess) error = mpnum_launch_convert_sat(to + n, other, n, 0);
   return error;
 }
 
-/* y differs from x where both are floats; of 16 bits it is the same, elsewhere. */
+/* y differs from x. */
 bool stage::fill(gpu_run *run, const gpu_kernel_row *row) {
   const size_t n = made.rows * made.columns;
   float *const floats = static_cast<float *>(values);
