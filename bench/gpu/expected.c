@@ -20,6 +20,10 @@
 static mpnum_const_matrix rows_of(const gpu_case *c, const void *data) {
   return mpnum_const_matrix_of(c->type, data, c->rows, c->columns);
 }
+/* Of what is quantised after it was computed. */
+static mpnum_matrix floats_of(const gpu_case *c) {
+  return mpnum_matrix_of(MPNUM_TYPE_F32, c->workspace, c->rows, c->columns);
+}
 static mpnum_matrix out_of(const gpu_case *c, mpnum_type type) {
   return mpnum_matrix_of(type, c->out, c->rows, c->columns);
 }
@@ -57,12 +61,16 @@ static mpnum_normalize_options weighted(const gpu_case *c) {
   made.weight = c->weight;
   return made;
 }
-static void normalize(const gpu_case *c, mpnum_norm_kind kind) {
+static void normalize(const gpu_case *c, mpnum_norm_kind kind, mpnum_matrix to) {
   const mpnum_normalize_options options = weighted(c);
-  must(mpnum_normalize_rows(kind, out_of(c, c->type), rows_of(c, c->x), &options));
+  must(mpnum_normalize_rows(kind, to, rows_of(c, c->x), &options));
 }
-void gpu_expect_layer_norm(const gpu_case *c) { normalize(c, MPNUM_NORM_LAYER); }
-void gpu_expect_rms_norm(const gpu_case *c) { normalize(c, MPNUM_NORM_RMS); }
+void gpu_expect_layer_norm(const gpu_case *c) {
+  normalize(c, MPNUM_NORM_LAYER, out_of(c, c->type));
+}
+void gpu_expect_rms_norm(const gpu_case *c) {
+  normalize(c, MPNUM_NORM_RMS, out_of(c, c->type));
+}
 
 static void normalize_codes(const gpu_case *c, mpnum_norm_kind kind) {
   const mpnum_normalize_options options = weighted(c);
@@ -91,16 +99,21 @@ void gpu_expect_rms_norm_backward(const gpu_case *c) {
   normalize_backward(c, MPNUM_NORM_RMS);
 }
 
-static void activate(const gpu_case *c, mpnum_activation activation, int is_gated) {
+static void activate(const gpu_case *c, mpnum_activation activation, int is_gated,
+                     mpnum_matrix to) {
   mpnum_activation_options options = mpnum_activation_default();
   if (is_gated) options.factor = rows_of(c, c->y);
-  must(mpnum_activation_rows(activation, out_of(c, c->type), rows_of(c, c->x), &options));
+  must(mpnum_activation_rows(activation, to, rows_of(c, c->x), &options));
 }
-void gpu_expect_silu(const gpu_case *c) { activate(c, MPNUM_ACTIVATION_SILU, 0); }
+void gpu_expect_silu(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_SILU, 0, out_of(c, c->type));
+}
 void gpu_expect_gelu_tanh(const gpu_case *c) {
-  activate(c, MPNUM_ACTIVATION_GELU_TANH, 0);
+  activate(c, MPNUM_ACTIVATION_GELU_TANH, 0, out_of(c, c->type));
 }
-void gpu_expect_swiglu(const gpu_case *c) { activate(c, MPNUM_ACTIVATION_SILU, 1); }
+void gpu_expect_swiglu(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_SILU, 1, out_of(c, c->type));
+}
 void gpu_expect_swiglu_codes(const gpu_case *c) {
   mpnum_activation_options options = mpnum_activation_default();
   mpnum_quantize_losses losses;
@@ -139,6 +152,10 @@ static void quantize(const gpu_case *c, float scale) {
                             &losses));
   c->side[GPU_AMAX] = losses.amax;
 }
+void gpu_expect_scaled_copy(const gpu_case *c) {
+  for (size_t i = 0; i < count_of(c); ++i)
+    ((float *)c->out)[i] = ((const float *)c->x)[i] * c->side[GPU_SCALE];
+}
 void gpu_expect_scaled(const gpu_case *c) { quantize(c, c->side[GPU_SCALE]); }
 void gpu_expect_groups(const gpu_case *c) {
   const uint64_t *const offsets = (const uint64_t *)(const void *)(c->side + GPU_OFFSETS);
@@ -173,12 +190,16 @@ void gpu_expect_dequantized(const gpu_case *c) {
 }
 
 /* A matrix in blocks, by row; second: as the second of two. */
-static void quantize_blocks(const gpu_case *c, mpnum_blockscale_format format,
-                            int second) {
+static void quantize_matrix(const gpu_case *c, mpnum_const_matrix from,
+                            mpnum_blockscale_format format, int second) {
   const mpnum_quantize_options random = {GPU_STOCHASTIC_SEED, 0};
   mpnum_blockscaled to = gpu_codes(c, c->out, second);
   to.scale = c->side[GPU_TENSOR_SCALE];
-  must(mpnum_quantize_blocks(&format, to, rows_of(c, c->x), &random, NULL));
+  must(mpnum_quantize_blocks(&format, to, from, &random, NULL));
+}
+static void quantize_blocks(const gpu_case *c, mpnum_blockscale_format format,
+                            int second) {
+  quantize_matrix(c, rows_of(c, c->x), format, second);
 }
 static void dequantize_blocks(const gpu_case *c, mpnum_blockscale_format format) {
   mpnum_blockscaled from = gpu_codes(c, c->x, 0);
@@ -222,6 +243,55 @@ void gpu_expect_block_square(const gpu_case *c) {
 }
 void gpu_expect_block_back(const gpu_case *c) {
   dequantize_blocks(c, mpnum_blockscale_fp8_1x128());
+}
+
+/* Two steps of the host, by way of floats, are one of the device. */
+static void quantize_floats(const gpu_case *c, mpnum_blockscale_format format,
+                            int second) {
+  quantize_matrix(
+      c, mpnum_const_matrix_of(MPNUM_TYPE_F32, c->workspace, c->rows, c->columns), format,
+      second);
+}
+void gpu_expect_mx_silu(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_SILU, 0, floats_of(c));
+  quantize_floats(c, mx(MPNUM_TYPE_E4M3), 0);
+}
+void gpu_expect_mx_swiglu(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_SILU, 1, floats_of(c));
+  quantize_floats(c, mx(MPNUM_TYPE_E4M3), 0);
+}
+void gpu_expect_mx_rms_norm(const gpu_case *c) {
+  normalize(c, MPNUM_NORM_RMS, floats_of(c));
+  quantize_floats(c, mx(MPNUM_TYPE_E4M3), 0);
+}
+void gpu_expect_nvfp4_silu(const gpu_case *c) {
+  activate(c, MPNUM_ACTIVATION_SILU, 0, floats_of(c));
+  quantize_floats(c, mpnum_blockscale_nvfp4_1x16(), 0);
+}
+static void quantize_floats_both(const gpu_case *c) {
+  quantize_floats(c, mx(MPNUM_TYPE_E4M3), 0);
+  quantize_floats(c, mpnum_blockscale_transposed(mx(MPNUM_TYPE_E4M3)), 1);
+}
+void gpu_expect_mx_silu_gradient(const gpu_case *c) {
+  must(mpnum_activation_backward_rows(MPNUM_ACTIVATION_SILU, floats_of(c),
+                                      mpnum_matrix_empty(), rows_of(c, c->y),
+                                      rows_of(c, c->x), NULL));
+  quantize_floats_both(c);
+}
+/* Halves of rows of x and of the result, y one behind the other. */
+void gpu_expect_mx_swiglu_gradient(const gpu_case *c) {
+  const size_t half = c->columns / 2;
+  const mpnum_const_matrix gradient = mpnum_const_matrix_of(c->type, c->y, c->rows, half);
+  mpnum_activation_options options = mpnum_activation_default();
+  mpnum_const_matrix gate = rows_of(c, c->x);
+  mpnum_matrix first = floats_of(c), second = first;
+  gate.columns = first.columns = second.columns = half;
+  second.data = (float *)c->workspace + half;
+  options.factor = gate;
+  options.factor.data = (const uint16_t *)c->x + half;
+  must(mpnum_activation_backward_rows(MPNUM_ACTIVATION_SILU, first, second, gradient,
+                                      gate, &options));
+  quantize_floats_both(c);
 }
 
 void gpu_expect_q4_0(const gpu_case *c) {

@@ -25,7 +25,7 @@ __global__ void side_kernel(float *side, size_t n) {
   for (unsigned i = 0; i < GPU_PARTS; ++i)
     side[GPU_PART_SCALES + i] = 30 + static_cast<float>(i);
   for (unsigned i = 0; i <= GPU_PARTS; ++i)
-    offsets[i] = n * i / GPU_PARTS * i / GPU_PARTS;
+    offsets[i] = gpu_part_begin(n, i);
   side[GPU_SCALE] = 60;
   side[GPU_SCALE_INV] = 0.0166f;
   side[GPU_TENSOR_SCALE] = 0.002f;
@@ -46,7 +46,7 @@ bool stage::open(gpu_run *run, const gpu_kernel_row *row, size_t rows, size_t co
   const size_t bytes =
       row->layout == GPU_ROWS
           ? 8 * columns + mpnum_launch_normalize_backward_bytes(rows, columns)
-          : 4;
+          : static_cast<size_t>(GPU_WORKSPACE);
   made = gpu_case();
   made.type = row->type;
   made.rows = rows;
@@ -104,6 +104,7 @@ bool stage::fill(gpu_run *run, const gpu_kernel_row *row) {
     made.x = codes;
     made.y = values;
   }
+  if (error == cudaSuccess && row->prepare) error = row->prepare(&made);
   return run->done(error, "filling arrays");
 }
 
@@ -120,15 +121,15 @@ cudaError_t run_start(void *context) {
 struct host_case {
   size_t n, side_bytes;
   gpu_host_array<unsigned char> x, y, ours, theirs;
-  gpu_host_array<float> our_side, their_side, weight;
+  gpu_host_array<float> our_side, their_side, weight, workspace;
   gpu_host_array<int64_t> targets;
   explicit host_case(const stage &s)
       : n(4 * s.made.rows * s.made.columns), side_bytes(s.side_bytes()), x(n), y(n),
         ours(n), theirs(n), our_side(side_bytes / 4), their_side(side_bytes / 4),
-        weight(s.made.columns), targets(s.made.rows) {}
+        weight(s.made.columns), workspace(n / 4), targets(s.made.rows) {}
   bool complete() const {
     return x.at && y.at && ours.at && theirs.at && our_side.at && their_side.at &&
-           weight.at && targets.at;
+           weight.at && workspace.at && targets.at;
   }
 };
 
@@ -160,6 +161,7 @@ bool compare_with_host(gpu_run *run, const gpu_kernel_row *row, const stage &s,
   ours.side = host.our_side.at;
   ours.weight = host.weight.at;
   ours.targets = host.targets.at;
+  ours.workspace = host.workspace.at;
   row->expect(&ours);
   gpu_compare(match, host.ours.at, host.theirs.at, host.n);
   gpu_compare(match, host.our_side.at, host.their_side.at, host.side_bytes);
@@ -253,8 +255,8 @@ bool gpu_time_kernel(gpu_run *run, const gpu_arrays *arrays, gpu_contender self,
 /* Row `index` of all tables, or null. */
 static const gpu_kernel_row *table_row(unsigned index) {
   const gpu_kernel_table tables[] = {gpu_scaled_kernels(), gpu_block_kernels(),
-                                     gpu_softmax_kernels(), gpu_norm_kernels(),
-                                     gpu_activation_kernels()};
+                                     gpu_fused_kernels(),  gpu_softmax_kernels(),
+                                     gpu_norm_kernels(),   gpu_activation_kernels()};
   for (const gpu_kernel_table &table : tables) {
     if (index < table.count) return &table.rows[index];
     index -= table.count;

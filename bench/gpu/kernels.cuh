@@ -23,7 +23,15 @@ struct gpu_kernel_row {
   gpu_expect *expect;
   /* What makes x of what it was, in out: codes of values. NULL: x are values. */
   cudaError_t (*make)(const gpu_case *c, cudaStream_t stream) = nullptr;
+  /* What launches find in the workspace, at most GPU_WORKSPACE bytes. NULL: nothing. */
+  cudaError_t (*prepare)(gpu_case *c) = nullptr;
 };
+
+enum { GPU_WORKSPACE = 4096 };
+/* Where part i of GPU_PARTS begins in n elements, or the last one ends. */
+static inline __host__ __device__ uint64_t gpu_part_begin(uint64_t n, unsigned i) {
+  return n * i / GPU_PARTS * i / GPU_PARTS;
+}
 
 struct gpu_kernel_table {
   const gpu_kernel_row *rows;
@@ -33,6 +41,7 @@ gpu_kernel_table gpu_softmax_kernels();
 gpu_kernel_table gpu_norm_kernels();
 gpu_kernel_table gpu_scaled_kernels();
 gpu_kernel_table gpu_block_kernels();
+gpu_kernel_table gpu_fused_kernels();
 gpu_kernel_table gpu_activation_kernels();
 
 /* Gradients and scalers, which are lists and structs. A row by its number, from 0; false

@@ -43,7 +43,8 @@ typedef struct gpu_case {
   float *side;
   const float *weight;    /* columns of them */
   const int64_t *targets; /* rows of them */
-  void *workspace;        /* not compared */
+  void *workspace;        /* not compared; of the host as many floats as x has */
+  uint64_t tiles;         /* of a list of tensors, which lies in the workspace */
   size_t rows, columns;
 } gpu_case;
 
@@ -106,7 +107,9 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_histogram, gpu_expect_lost, gpu_expect_stochastic_e4m3,
     gpu_expect_stochastic_bf16, gpu_expect_silu, gpu_expect_gelu_tanh, gpu_expect_swiglu,
     gpu_expect_swiglu_codes, gpu_expect_groups, gpu_expect_gelu_tanh_backward,
-    gpu_expect_swiglu_backward, gpu_expect_dropout;
+    gpu_expect_swiglu_backward, gpu_expect_dropout, gpu_expect_mx_silu,
+    gpu_expect_mx_swiglu, gpu_expect_mx_silu_gradient, gpu_expect_mx_swiglu_gradient,
+    gpu_expect_mx_rms_norm, gpu_expect_nvfp4_silu, gpu_expect_scaled_copy;
 
 /* mpnum_optimizer_step of one tensor, the first step. */
 void gpu_expect_step(const mpnum_optimizer *optimizer,
