@@ -269,16 +269,20 @@ static unsigned table_rows() {
     ++count;
   return count;
 }
-/* Those that are no rows of tables come behind them. */
+/* Those that are no rows of tables come behind them: of gradients, chains, optimizers. */
 static bool name_list(unsigned index, char *name, size_t size) {
-  return index < gpu_grad_rows()
-             ? gpu_grad_name(index, name, size)
-             : gpu_optimizer_name(index - gpu_grad_rows(), name, size);
+  if (index < gpu_grad_rows()) return gpu_grad_name(index, name, size);
+  index -= gpu_grad_rows();
+  return index < gpu_chain_rows()
+             ? gpu_chain_name(index, name, size)
+             : gpu_optimizer_name(index - gpu_chain_rows(), name, size);
 }
 static bool measure_list(gpu_run *run, unsigned index, gpu_kernel *made) {
-  return index < gpu_grad_rows()
-             ? gpu_measure_grad_kernel(run, index, made)
-             : gpu_measure_optimizer(run, index - gpu_grad_rows(), made);
+  if (index < gpu_grad_rows()) return gpu_measure_grad_kernel(run, index, made);
+  index -= gpu_grad_rows();
+  return index < gpu_chain_rows()
+             ? gpu_measure_chain(run, index, made)
+             : gpu_measure_optimizer(run, index - gpu_chain_rows(), made);
 }
 
 bool gpu_kernel_name(unsigned index, char *name, size_t size) {

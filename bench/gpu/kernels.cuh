@@ -52,6 +52,10 @@ unsigned gpu_grad_rows();
 /* The same of steps of an optimizer. */
 bool gpu_optimizer_name(unsigned index, char *name, size_t size);
 bool gpu_measure_optimizer(gpu_run *run, unsigned index, gpu_kernel *made);
+/* And of chains of launches. */
+bool gpu_chain_name(unsigned index, char *name, size_t size);
+bool gpu_measure_chain(gpu_run *run, unsigned index, gpu_kernel *made);
+unsigned gpu_chain_rows();
 /* Every row of launchers, by number. */
 bool gpu_kernel_name(unsigned index, char *name, size_t size);
 gpu_kernel *gpu_measure_kernel(gpu_run *run, unsigned index);

@@ -13,6 +13,7 @@ architecture all.
 import platform
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -350,6 +351,46 @@ def kernels_compile_with_nvrtc(arch):
     assert ptx.count(".entry") == len(INSTANCES), ptx.count(".entry")
 
 
+def every_kernel_begins_as_all_do():
+    found = 0
+    for path in sorted((INCLUDE / "mpnum").rglob("*.cuh")):
+        for kernel in re.split(r"static __global__ ", path.read_text())[1:]:
+            assert re.search(r"\) \{\s+mpnum_begin_kernel_\(\);", kernel.split(";")[0] + ";"), f"{path.name}: {kernel[:200]}"
+            found += 1
+    assert found > 55, found
+
+
+TOUCHES_MEMORY = re.compile(r"\b(ld(?!\.param|\.shared|\.local|\.const)|st(?!\.param|\.shared|\.local)|atom|red|cp)\.[\w.:]+")
+
+
+def programmatic_kernels_touch_no_memory_before_they_wait(arch):
+    nvrtc = Nvrtc()
+    if arch not in nvrtc.archs():
+        raise tap.Skip(f"this NVRTC does not compile for sm_{arch}")
+    status, log, ptx = nvrtc.compile(HEADERS_OF_INSTANCES, f"--gpu-architecture=compute_{arch}", f"--include-path={INCLUDE}",
+                                     "--define-macro=MPNUM_PROGRAMMATIC_LAUNCH=1", instances=INSTANCES)
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    kernels = ptx.split(".entry ")[1:]
+    assert len(kernels) == len(INSTANCES), len(kernels)
+    for kernel in kernels:
+        before, wait, after = kernel.partition("griddepcontrol.wait;")
+        assert wait and "griddepcontrol.launch_dependents;" in before, kernel[:300]
+        assert not TOUCHES_MEMORY.search(before), before[-2000:]
+        assert TOUCHES_MEMORY.search(after), after[:2000]  # which this finds where it is
+
+
+def programmatic_launches_need_targets_that_have_them():
+    text = "#include <mpnum/array/convert.cuh>\n"
+    for archs, is_good in ((["80"], False), (["80", "90"], False), (["90"], True)):
+        with tempfile.TemporaryDirectory() as folder:
+            (source := Path(folder) / "unit.cu").write_text(text)
+            made = subprocess.run([nvcc(), "-D", "MPNUM_PROGRAMMATIC_LAUNCH=1", "-I", INCLUDE, *map(gencode, archs), "-c", source,
+                                   "-o", Path(folder) / "unit.o"], capture_output=True, text=True)
+        said = made.stdout + made.stderr
+        assert (made.returncode == 0) == is_good, said
+        assert is_good or "MPNUM_PROGRAMMATIC_LAUNCH needs compute capability 9.0 of every target" in said, said
+
+
 def cuda_12():
     """NVRTC and ptxas of CUDA 12, as Python packages have them; of nvcc there is no package."""
     library = file_of_package("nvidia-cuda-nvrtc-cu12", "libnvrtc.so.12")
@@ -516,6 +557,7 @@ def quick_properties():
     last = QUICK_ARCHS[-1]
     yield named(f"some kernels need no local memory on sm_{last}", some_kernels_need_no_local_memory, last)
     yield named(f"block.cuh compiles with NVRTC for sm_{last}", device_header_compiles_with_nvrtc, last)
+    yield every_kernel_begins_as_all_do
 
 
 def every_kernel():
@@ -580,6 +622,9 @@ def full_properties():
     for arch in FULL_ARCHS:
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named("kernels.cuh compiles with NVRTC for sm_100a", kernels_compile_with_nvrtc, "100a")
+    yield named("programmatic kernels touch no memory before they wait, sm_90",
+                programmatic_kernels_touch_no_memory_before_they_wait, "90")
+    yield programmatic_launches_need_targets_that_have_them
     yield named("device code compiles with CUDA 12 for sm_120a in c++11", device_code_compiles_with_cuda_12, "120a", "c++11")
     yield host_simd_gives_the_bits_of_the_plain_build
     for host in ("g++", "clang++"):

@@ -184,6 +184,7 @@ template <class Cast, class Dst, class Src>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_convert_kernel_(Dst *dst, const Src *src, size_t n,
                           mpnum_launch_rounding_ options) {
+  mpnum_begin_kernel_();
   typedef mpnum::convert_tile_<Dst, Src> tile;
   typedef mpnum_convert_tile_<tile::is_staged && !tile::is_narrowing> run;
   __shared__ mpnum_access_ stage[tile::is_staged ? tile::stage * MPNUM_LAUNCH_WARPS_ : 1];

@@ -101,6 +101,7 @@ template <class T, class S, class Scale>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                          mpnum::dense_<T>::resident)
     mpnum_quantize_kernel_(T *dst, float *amax, const S *src, Scale scale, size_t n) {
+  mpnum_begin_kernel_();
   typedef mpnum_quantize_array_<T, S> array;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const float factor = mpnum::scale_or_nan_(scale.get());
@@ -170,6 +171,7 @@ template <class T, class Code> struct mpnum_dequantize_array_ {
 template <class T, class Code>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_dequantize_kernel_(T *dst, const Code *src, const float *scale_inv, size_t n) {
+  mpnum_begin_kernel_();
   typedef mpnum_dequantize_array_<T, Code> array;
   const size_t before = mpnum_bytes_before_vectors_(dst) / sizeof(T);
   const size_t head = before < n ? before : n;
@@ -200,6 +202,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                      size_t transposed_stride, float *amax, const S *src,
                                      size_t src_stride, const float *scale, size_t rows,
                                      size_t columns) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
   const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
   const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
@@ -218,6 +221,7 @@ template <class History>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_scale_update_kernel_(History *histories, float *rings, float *amaxes,
                                size_t count, unsigned length) {
+  mpnum_begin_kernel_();
   const unsigned lane = threadIdx.x % 32;
   const size_t i = mpnum_grid_index() / 32;
   if (i >= count) return;

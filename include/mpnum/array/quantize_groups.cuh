@@ -118,6 +118,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
     mpnum_quantize_groups_kernel_(T *dst, float *amax, const S *src, size_t n,
                                   const uint64_t *offsets, size_t groups,
                                   const float *scales, mpnum_status *status) {
+  mpnum_begin_kernel_();
   typedef mpnum_quantize_array_<T, S> array;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   __shared__ uint64_t kept[MPNUM_GROUPS_KEPT_];
@@ -205,6 +206,7 @@ template <class T, class S>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                          mpnum::dense_<T>::resident)
     mpnum_quantize_list_kernel_(mpnum::quantize_list<T, S> list) {
+  mpnum_begin_kernel_();
   typedef mpnum::magnitudes_<S> magnitudes;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const uint64_t each = list.tiles / gridDim.x, more = list.tiles % gridDim.x;

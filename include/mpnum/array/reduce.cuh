@@ -415,6 +415,7 @@ template <class Reduce, class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_reduce_kernel_(typename Reduce::result_type *result, const T *src, size_t n,
                          mpnum_launch_scratch *scratch) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t words[MPNUM_BLOCK_SCRATCH];
   const mpnum_meeting_ meeting(scratch ? &scratch->blocks : 0, result, src, n);
   if (scratch && threadIdx.x == 0) meeting.begin();
@@ -455,6 +456,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
 template <class Reduce>
 static __global__ void mpnum_reduce_nothing_kernel_(typename Reduce::result_type *result,
                                                     size_t n) {
+  mpnum_begin_kernel_();
   *result = Reduce::result(mpnum::found_(), n);
 }
 

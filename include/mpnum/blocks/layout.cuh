@@ -42,6 +42,7 @@ struct scale_order_ {
 /* A grid of one dimension, blocks of MPNUM_LAUNCH_THREADS_. */
 template <class Order>
 static __global__ void mpnum_reorder_scales_kernel_(Order to, Order from) {
+  mpnum_begin_kernel_();
   const size_t fours = (to.padded_columns + 3) / 4;
   const size_t threads = static_cast<size_t>(gridDim.x) * blockDim.x;
   size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -233,6 +233,7 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
 template <class Blocks, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_normalize_blocks_kernel_(mpnum::norm_blocks_job_<Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::norm_scratch_ scratch;
   const mpnum::row_place_ place = mpnum::row_place_in_(job.from);
   mpnum::norm_row_<Src> row = mpnum::norm_row_of_(job.from, place);

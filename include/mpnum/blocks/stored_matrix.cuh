@@ -156,6 +156,7 @@ stored_put_block_(const mpnum_stored &dst, const T *src, size_t stride, size_t u
 template <class T>
 static __global__ void mpnum_dequantize_stored_kernel_(T *dst, size_t stride,
                                                        mpnum_stored src) {
+  mpnum_begin_kernel_();
   __shared__ float book[16];
   const size_t across = (src.columns - 1) / 8 + 1;
   const size_t threads = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -186,6 +187,7 @@ static __global__ void mpnum_dequantize_stored_kernel_(T *dst, size_t stride,
 template <class T>
 static __global__ void mpnum_quantize_stored_kernel_(mpnum_stored dst, const T *src,
                                                      size_t stride) {
+  mpnum_begin_kernel_();
   const size_t across = (dst.columns - 1) / dst.block + 1;
   const bool has_groups = dst.layout >= MPNUM_STORED_AWQ;
   const size_t units = (has_groups ? dst.rows / 8 : dst.rows) * across;
@@ -210,6 +212,7 @@ static __global__ void mpnum_quantize_stored_kernel_(mpnum_stored dst, const T *
 template <bool is_q8, class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_quantize_stored_tiles_kernel_(unsigned char *dst, const T *src, size_t blocks) {
+  mpnum_begin_kernel_();
   typedef mpnum::stored_shape_<is_q8> shape;
   __shared__ mpnum_vector_ stage[MPNUM_LAUNCH_WARPS_][shape::vectors];
   const unsigned warp = threadIdx.x / 32, in_tile = MPNUM_STORED_TILE_ / 32;
@@ -235,6 +238,7 @@ template <bool is_q8, class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_dequantize_stored_tiles_kernel_(T *dst, const unsigned char *src,
                                           size_t blocks) {
+  mpnum_begin_kernel_();
   typedef mpnum::stored_shape_<is_q8> shape;
   __shared__ mpnum_vector_ stage[MPNUM_LAUNCH_WARPS_ * shape::vectors];
   const unsigned in_tile = MPNUM_STORED_TILE_ / 32;
@@ -261,6 +265,7 @@ template <class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_dequantize_books_kernel_(T *dst, const uint32_t *src, const float *scales,
                                    size_t n, unsigned shift, mpnum_stored_layout layout) {
+  mpnum_begin_kernel_();
   enum { words = MPNUM_STORED_TILE_ / 8 / MPNUM_LAUNCH_THREADS_ };
   __shared__ float book[16];
   const size_t first = blockIdx.x * static_cast<size_t>(MPNUM_STORED_TILE_ / 8);
@@ -296,6 +301,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
  * and the high halves in two others. */
 template <bool is_back, class Blocks>
 static __global__ void mpnum_move_stored_kernel_(mpnum_stored stored, Blocks blocks) {
+  mpnum_begin_kernel_();
   const bool is_nvfp4 = stored.layout == MPNUM_STORED_NVFP4;
   const unsigned wide = is_nvfp4 ? 16 : 32, each = is_nvfp4 ? 4 : 1; /* scales a block */
   const unsigned bytes = is_nvfp4 ? 36 : 17;

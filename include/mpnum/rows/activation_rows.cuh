@@ -35,6 +35,7 @@ MPNUM_C_BEGIN_
 template <int kind, class To, class Src>
 static __global__ void __launch_bounds__(256, mpnum::gate_blocks_<kind>::count)
     mpnum_activation_rows_kernel_(mpnum::gate_job_<To, Src, Src> job) {
+  mpnum_begin_kernel_();
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   if (job.by_turns)
@@ -45,6 +46,7 @@ static __global__ void __launch_bounds__(256, mpnum::gate_blocks_<kind>::count)
 template <int kind, class To, class Dy, class Src>
 static __global__ void __launch_bounds__(256, mpnum::gate_blocks_<kind>::count)
     mpnum_activation_backward_rows_kernel_(mpnum::gate_job_<To, Dy, Src> job) {
+  mpnum_begin_kernel_();
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   if (job.by_turns)
@@ -104,6 +106,7 @@ dropout_vectors_(const dropout_job_<Dst, Src> &job, const Src *src, Dst *dst,
 template <class Dst, class Src>
 static __global__ void __launch_bounds__(256)
     mpnum_dropout_rows_kernel_(mpnum::dropout_job_<Dst, Src> job) {
+  mpnum_begin_kernel_();
   const mpnum::tile_place_ place =
       mpnum::tile_place_of_(job.rows, job.tiles, job.columns);
   const size_t number = place.row.number, first = place.tile * mpnum::row_tile_;
@@ -159,7 +162,6 @@ static __global__ void __launch_bounds__(256)
 template <class Job>
 static inline cudaError_t mpnum_launch_tiles_(void (*kernel)(Job), Job &job,
                                               cudaStream_t stream) {
-  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
   mpnum::row_shape_ shape = {32, 8, 0};
   void *pointers[] = {&job};
   if (job.rows == 0 || job.columns == 0) return cudaSuccess;
@@ -167,11 +169,8 @@ static inline cudaError_t mpnum_launch_tiles_(void (*kernel)(Job), Job &job,
     shape = mpnum::row_shape_of_(job.columns, 1, mpnum::row_kept_);
   job.tiles = (job.columns - 1) / mpnum::row_tile_ + 1;
   const size_t blocks = (job.rows * job.tiles - 1) / shape.rows + 1;
-  const size_t across = blocks < limit ? blocks : limit;
-  return cudaLaunchKernel(kernel,
-                          dim3(static_cast<unsigned>(across),
-                               static_cast<unsigned>((blocks - 1) / across + 1)),
-                          dim3(shape.threads, shape.rows), pointers, 0, stream);
+  return mpnum_launch_kernel_(kernel, mpnum_grid_of_(blocks),
+                              dim3(shape.threads, shape.rows), pointers, 0, stream);
 }
 
 /* Whether there are as many elements of a source, in a row, as results take: two for

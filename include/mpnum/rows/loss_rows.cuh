@@ -357,6 +357,7 @@ static __device__ __forceinline__ void loss_held_row_(const loss_job_<G, Src, In
 template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_cross_entropy_rows_kernel_(mpnum::loss_job_<G, Src, Index> job) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::loss_row_(job, mpnum::row_uncapped_(), mpnum::slope_straight_(),
                    mpnum::row_place_in_(job.from), scratch);
@@ -372,6 +373,7 @@ static __global__ void __launch_bounds__(512, 1)
 template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, MPNUM_LOSS_BLOCKS_(Src))
     mpnum_cross_entropy_held_kernel_(mpnum::loss_job_<G, Src, Index> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::row_shared_ shared;
   mpnum::loss_held_row_(job, mpnum::row_place_in_(job.from), &shared);
 }
@@ -381,6 +383,7 @@ template <class Index>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_count_targets_kernel_(size_t *counted, const Index *targets, size_t rows,
                                 int64_t ignore_index) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   uint32_t count = 0, low = 0, high = 0;
   for (size_t i = threadIdx.x; i < rows; i += blockDim.x)
@@ -395,6 +398,7 @@ static __global__ void __launch_bounds__(512, 1)
 template <class Count>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_reduce_losses_kernel_(float *loss, size_t rows, const Count *counted) {
+  mpnum_begin_kernel_();
   __shared__ double warps[16];
   double sum = 0;
   for (size_t i = threadIdx.x; i < rows; i += blockDim.x)
@@ -649,6 +653,7 @@ static __device__ __forceinline__ void slope_held_row_(const slope_job_<Dx, Dy, 
 template <class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_backward_rows_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::slope_row_(job, mpnum::slope_straight_(), mpnum::row_place_in_(job.y), scratch);
 }
@@ -656,6 +661,7 @@ static __global__ void __launch_bounds__(512, 2)
 template <class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_backward_held_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::row_shared_ shared;
   const mpnum::row_place_ place = mpnum::row_place_in_(job.y);
   if (job.is_log)

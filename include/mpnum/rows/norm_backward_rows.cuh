@@ -358,6 +358,7 @@ held_slope_(const norm_slope_job_<Dx, Dy, Src> &job, held_scratch_ *scratch) {
 template <bool is_layer, class Dx, class Dy, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_norm_backward_held_kernel_(mpnum::norm_slope_job_<Dx, Dy, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::held_scratch_ scratch;
   mpnum::held_slope_<mpnum::held_slope_size_, is_layer>(job, &scratch);
 }
@@ -365,6 +366,7 @@ static __global__ void __launch_bounds__(512, 1)
 template <class Dx, class Dy, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_norm_backward_rows_kernel_(mpnum::norm_slope_job_<Dx, Dy, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::norm_scratch_ scratch;
   mpnum::norm_slope_row_(job, mpnum::row_place_in_(job.from), &scratch);
 }
@@ -427,6 +429,7 @@ static __global__ void __launch_bounds__(mpnum::norm_strip_, 4)
     mpnum_norm_columns_kernel_(double *sums, const mpnum_norm_map_ *maps, const Dy *dy,
                                const Src *src, size_t dy_stride, size_t src_stride,
                                size_t rows, unsigned columns) {
+  mpnum_begin_kernel_();
   const size_t chunk = (rows + gridDim.y - 1) / gridDim.y;
   const size_t first = blockIdx.y * chunk;
   const size_t end = rows - first < chunk ? rows : first + chunk;
@@ -458,6 +461,7 @@ template <class T>
 static __global__ void __launch_bounds__(mpnum::norm_strip_)
     mpnum_norm_columns_end_kernel_(T *weight, T *bias, const double *sums,
                                    unsigned chunks, unsigned columns, int adds) {
+  mpnum_begin_kernel_();
   const unsigned column = blockIdx.x * blockDim.x + threadIdx.x;
   const double *const from = sums + blockIdx.y * static_cast<size_t>(columns) + column;
   T *const to = blockIdx.y ? bias : weight;
@@ -576,16 +580,16 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
     const mpnum_norm_map_ *maps = job.maps;
     unsigned shared = job.from.columns;
     void *pointers[] = {&sums, &maps, &dy, &src, &dy_stride, &src_stride, &rows, &shared};
-    error =
-        cudaLaunchKernel(mpnum_norm_columns_kernel_<Dy, Src>, dim3(wide_strips, chunks),
-                         dim3(mpnum::norm_strip_), pointers, 0, stream);
+    error = mpnum_launch_kernel_(mpnum_norm_columns_kernel_<Dy, Src>,
+                                 dim3(wide_strips, chunks), dim3(mpnum::norm_strip_),
+                                 pointers, 0, stream);
   }
   if (error == cudaSuccess) {
     unsigned shared = job.from.columns, number = chunks;
     const double *from = sums;
     void *pointers[] = {&weight, &bias, &from, &number, &shared, &adds};
-    error = cudaLaunchKernel(mpnum_norm_columns_end_kernel_<float>, dim3(strips, 2),
-                             dim3(mpnum::norm_strip_), pointers, 0, stream);
+    error = mpnum_launch_kernel_(mpnum_norm_columns_end_kernel_<float>, dim3(strips, 2),
+                                 dim3(mpnum::norm_strip_), pointers, 0, stream);
   }
   if (error != cudaSuccess || !is_in_place || !rows) return error;
   job.dx = dx;

@@ -685,6 +685,7 @@ static __device__ __forceinline__ void held_norm_(const norm_job_<To, Src> &job,
 template <bool is_layer, class To, class Src>
 static __global__ void __launch_bounds__(mpnum::held_resident_, 1)
     mpnum_normalize_held_kernel_(mpnum::norm_job_<To, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::held_scratch_ scratch;
   mpnum::held_norm_<mpnum::held_size_, is_layer>(job, &scratch);
 }
@@ -692,6 +693,7 @@ static __global__ void __launch_bounds__(mpnum::held_resident_, 1)
 template <class To, class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_normalize_rows_kernel_(mpnum::norm_job_<To, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::norm_scratch_ scratch;
   mpnum::norm_amax_(job.to,
                     mpnum::norm_one_(job, mpnum::row_place_in_(job.from), &scratch));

@@ -612,6 +612,7 @@ static __device__ __forceinline__ void logsumexp_held_row_(const logsumexp_job_<
 template <bool is_log, class Dst, class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::softmax_row_<is_log>(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
                               scratch);
@@ -620,18 +621,21 @@ static __global__ void __launch_bounds__(512, 2)
 template <bool is_log, class Dst, class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_held_kernel_(mpnum::softmax_job_<Dst, Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::row_shared_ shared;
   mpnum::softmax_held_row_<is_log>(job, mpnum::row_place_in_(job.from), &shared);
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_logsumexp_held_kernel_(mpnum::logsumexp_job_<Src> job) {
+  mpnum_begin_kernel_();
   __shared__ mpnum::row_shared_ shared;
   mpnum::logsumexp_held_row_(job, mpnum::row_place_in_(job.from), &shared);
 }
 template <class Src>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::logsumexp_row_(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
                         scratch);

@@ -74,6 +74,7 @@ template <class Dx, class Dy, class Y, class X> struct capped_slope_job_ {
 template <bool is_log, class Dst, class Src>
 static __global__ void __launch_bounds__(512, 1) mpnum_softmax_capped_rows_kernel_(
     mpnum::capped_job_<mpnum::softmax_job_<Dst, Src>> made) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::softmax_row_<is_log>(made.job, made.cap, mpnum::row_place_in_(made.job.from),
                               scratch);
@@ -81,12 +82,14 @@ static __global__ void __launch_bounds__(512, 1) mpnum_softmax_capped_rows_kerne
 template <class Src>
 static __global__ void __launch_bounds__(512, 1) mpnum_logsumexp_capped_rows_kernel_(
     mpnum::capped_job_<mpnum::logsumexp_job_<Src>> made) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::logsumexp_row_(made.job, made.cap, mpnum::row_place_in_(made.job.from), scratch);
 }
 template <class Dx, class Dy, class Y, class X>
 static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_capped_backward_kernel_(mpnum::capped_slope_job_<Dx, Dy, Y, X> made) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const mpnum::row_place_ place = mpnum::row_place_in_(made.job.y);
   const size_t number = place.exists ? place.number : 0;
@@ -96,6 +99,7 @@ static __global__ void __launch_bounds__(512, 2)
 template <class G, class Src, class Index>
 static __global__ void __launch_bounds__(512, 1) mpnum_cross_entropy_capped_rows_kernel_(
     mpnum::capped_job_<mpnum::loss_job_<G, Src, Index>> made) {
+  mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   const mpnum::row_place_ place = mpnum::row_place_in_(made.job.from);
   const size_t number = place.exists ? place.number : 0;

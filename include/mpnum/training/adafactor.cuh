@@ -29,6 +29,7 @@ static __global__ void
 mpnum_adafactor_begin_kernel_(Progress *progress, mpnum_adafactor_state_ *state,
                               mpnum_adafactor adafactor, const double *learning_rate,
                               const float *multiplier, const uint32_t *apply) {
+  mpnum_begin_kernel_();
   const float factor =
       multiplier ? *multiplier : mpnum_from_bits_f32(0x3f800000u); /* 1 */
   mpnum_optimizer_progress next = *progress;
@@ -54,17 +55,20 @@ mpnum_adafactor_begin_kernel_(Progress *progress, mpnum_adafactor_state_ *state,
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_adafactor_sums_kernel_(mpnum_adafactor_job_ job, const Progress *progress) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_exact_sum own;
   if (progress->is_applied) mpnum_adafactor_sums_(job, &own);
 }
 template <class Progress>
 static __global__ void mpnum_adafactor_averages_kernel_(mpnum_adafactor_job_ job,
                                                         const Progress *progress) {
+  mpnum_begin_kernel_();
   if (progress->is_applied) mpnum_adafactor_averages_of_(job);
 }
 template <class Progress> /* one block */
 static __global__ void mpnum_adafactor_rows_kernel_(mpnum_adafactor_job_ job,
                                                     const Progress *progress) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_exact_sum own;
   __shared__ float root;
   if (progress->is_applied) mpnum_adafactor_rows_of_(job, &own, &root);
@@ -72,17 +76,20 @@ static __global__ void mpnum_adafactor_rows_kernel_(mpnum_adafactor_job_ job,
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_adafactor_sizes_kernel_(mpnum_adafactor_job_ job, const Progress *progress) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_exact_sum own;
   if (progress->is_applied) mpnum_adafactor_sizes_(job, &own);
 }
 template <class Progress> /* one thread */
 static __global__ void mpnum_adafactor_clip_kernel_(mpnum_adafactor_job_ job,
                                                     const Progress *progress) {
+  mpnum_begin_kernel_();
   if (progress->is_applied) mpnum_adafactor_clip_(job);
 }
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_adafactor_step_kernel_(mpnum_adafactor_job_ job, const Progress *progress) {
+  mpnum_begin_kernel_();
   if (progress->is_applied) mpnum_adafactor_steps_(job, *progress);
 }
 

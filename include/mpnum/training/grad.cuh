@@ -35,6 +35,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
     mpnum_grad_pass_kernel_(Findings *findings, mpnum_grad_list list,
                             const mpnum_grad_scaler *scaler,
                             mpnum_grad_workspace *workspace) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_grad_shared_ shared;
   const float factor = scaler ? scaler->inverse : 1.0f;
   if (mpnum_iszero_u31_(mpnum_bits_f32(factor) & 0x7fffffffu))
@@ -83,6 +84,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
     mpnum_grad_clip_kernel_(Optimizer *optimizer, const mpnum_grad_scaler *scaler,
                             const mpnum_grad_findings *findings, mpnum_grad_list list,
                             float max_norm, mpnum_grad_workspace *workspace) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_grad_shared_ shared;
   __shared__ mpnum_grad_optimizer next;
   const mpnum_meeting_ meeting(&workspace->blocks, optimizer, list.tensors,
@@ -153,6 +155,7 @@ static __device__ __forceinline__ mpnum_status mpnum_grad_one_step_(
 template <class Scaler>
 static __global__ void mpnum_grad_step_kernel_(Scaler *scaler, mpnum_grad_step_ step,
                                                uint32_t *apply) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_exact_sum squares;
   __shared__ mpnum_grad_optimizer handles[MPNUM_GRAD_OPTIMIZERS];
   __shared__ mpnum_grad_optimizer *pointers[MPNUM_GRAD_OPTIMIZERS];
@@ -182,6 +185,7 @@ template <class Findings>
 static __global__ void mpnum_grad_merge_kernel_(Findings *findings,
                                                 const mpnum_grad_findings *others,
                                                 size_t count) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_grad_findings all;
   int64_t *words = reinterpret_cast<int64_t *>(&all.squares);
   if (threadIdx.x == 0) all = mpnum_grad_findings_empty();

@@ -29,6 +29,7 @@ template <class T> MPNUM_INLINE float float_of_(T x) { return to_float(x); }
 template <class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_histogram_kernel_(mpnum_histogram *histogram, const T *src, size_t n) {
+  mpnum_begin_kernel_();
   enum { bins = 257, lanes = 16 / sizeof(T) }; /* the zeros last */
   typedef mpnum_tile<T, lanes> tile;
   __shared__ uint32_t counts[MPNUM_LAUNCH_THREADS_ / 32][bins];
@@ -60,6 +61,7 @@ template <class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_)
     mpnum_count_lost_kernel_(mpnum_lost *lost, const T *src, size_t n,
                              mpnum_loss_limits_ limits) {
+  mpnum_begin_kernel_();
   enum { lanes = 16 / sizeof(T) };
   typedef mpnum_tile<T, lanes> tile;
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];

@@ -32,6 +32,7 @@ static __global__ void
 mpnum_optimizer_begin_kernel_(Progress *progress, mpnum_optimizer optimizer,
                               const double *learning_rate, const float *multiplier,
                               const uint32_t *apply) {
+  mpnum_begin_kernel_();
   const float factor =
       multiplier ? *multiplier : mpnum_from_bits_f32(0x3f800000u); /* 1 */
   mpnum_optimizer_progress next = *progress;
@@ -53,6 +54,7 @@ mpnum_optimizer_begin_kernel_(Progress *progress, mpnum_optimizer optimizer,
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
     mpnum_optimizer_kernel_(mpnum_optimizer_list list, const Progress *progress) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_optimizer_shared_ shared;
   if (progress->is_applied) mpnum_optimizer_tiles_(list, *progress, &shared);
 }
@@ -64,6 +66,7 @@ static __global__ void
 mpnum_grad_multiplier_kernel_(float *multiplier, Optimizer *optimizer,
                               const mpnum_grad_scaler *scaler,
                               const mpnum_grad_findings *findings, float max_norm) {
+  mpnum_begin_kernel_();
   __shared__ mpnum_exact_sum squares;
   const uint32_t found_inf = static_cast<uint32_t>(mpnum_grad_found_inf(findings));
   mpnum_grad_optimizer handle = *optimizer, checked = handle;

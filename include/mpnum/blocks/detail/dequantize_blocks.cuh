@@ -246,6 +246,7 @@ mpnum_dequantize_vectors_(T *dst, const mpnum_quantize_job_ &job,
 template <class Blocks, class T>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
     mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
+  mpnum_begin_kernel_();
   typedef mpnum_codes_back_<Blocks, T> back;
   __shared__ typename back::unit stage[MPNUM_LAUNCH_THREADS_];
   const mpnum_quantize_side_ side =

@@ -102,6 +102,7 @@ template <class Blocks, class T, class Source = const T *>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                          mpnum_resident_<Source, Blocks::resident>::count)
     mpnum_quantize_rows_kernel_(Source src, mpnum_quantize_job_ job) {
+  mpnum_begin_kernel_();
   enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
   const mpnum_tile_place_ own(job);
   if (mpnum_is_whole_tile_(job)) {
@@ -348,6 +349,7 @@ static __global__ void
 __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                   mpnum_resident_<Source, Blocks::resident_tiles>::count)
     mpnum_quantize_tile_kernel_(Source src, mpnum_quantize_job_ job) {
+  mpnum_begin_kernel_();
   typedef mpnum_tile_rows_<Blocks, T, true> own;
   typedef typename own::tile tile;
   __shared__ uint32_t amax[own::down * own::across];
@@ -405,6 +407,7 @@ static __global__ void
 __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                   mpnum_resident_<Source, MPNUM_LAUNCH_BLOCKS_>::count)
     mpnum_finite_amax_kernel_(float *amax, Source src, mpnum_quantize_job_ job) {
+  mpnum_begin_kernel_();
   enum { n = 16 / sizeof(T), count = MPNUM_LAUNCH_VECTORS_ };
   typedef mpnum_origin_<Source> origin;
   typedef typename origin::template loads<n> loads;
@@ -450,6 +453,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   if (threadIdx.x == 0) mpnum_atomic_amax(amax, mpnum_f32_of_scalar_(largest));
 }
 template <class T> static __global__ void mpnum_nvfp4_scale_kernel_(T *scale) {
+  mpnum_begin_kernel_();
   *scale = mpnum_nvfp4_scale(*scale);
 }
 

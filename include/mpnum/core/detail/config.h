@@ -10,6 +10,8 @@
  *                         was told to use, and do not look at the CPU
  *   MPNUM_CUDA_HOST_SIMD  vector instructions on the host in CUDA sources, too, where
  *                         their headers would add half a second to every compilation
+ *   MPNUM_PROGRAMMATIC_LAUNCH  the next kernel of a stream may begin early and wait (GPUs
+ *                         of compute capability 9.0 and later)
  *   MPNUM_NO_MUST_CHECK   a status that is not looked at gives no warning */
 #ifndef MPNUM_CORE_DETAIL_CONFIG_H
 #define MPNUM_CORE_DETAIL_CONFIG_H
@@ -43,6 +45,9 @@
 #endif
 #ifndef MPNUM_CUDA_HOST_SIMD
 # define MPNUM_CUDA_HOST_SIMD 0
+#endif
+#ifndef MPNUM_PROGRAMMATIC_LAUNCH
+# define MPNUM_PROGRAMMATIC_LAUNCH 0
 #endif
 #ifndef MPNUM_NO_MUST_CHECK
 # define MPNUM_NO_MUST_CHECK 0

@@ -75,6 +75,15 @@ template <class To, class From> MPNUM_INLINE To copied_(const From &from) {
 
 } // namespace mpnum
 
+/* What every kernel begins with. Where MPNUM_PROGRAMMATIC_LAUNCH is 1, the next kernel of
+ * the stream may be put onto the device from here on, and what earlier ones wrote is
+ * waited for. */
+static __device__ __forceinline__ void mpnum_begin_kernel_() {
+#if MPNUM_PROGRAMMATIC_LAUNCH && MPNUM_DEVICE_ARCH_ >= 900
+  asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Neighbours of an array, some words, as a struct of them; by aligned words if is_aligned
  * is not, which reads up to 3 bytes before them and 4 behind. */
 template <bool is_aligned, class Item, class T>
@@ -313,6 +322,50 @@ mpnum_launch_blocks_(size_t *blocks, size_t tiles, int multiprocessors,
   return cudaSuccess;
 }
 
+/* Every launch is by this one. */
+# if MPNUM_PROGRAMMATIC_LAUNCH
+#  if !defined(__CUDA_ARCH_LIST__)
+#   error "MPNUM_PROGRAMMATIC_LAUNCH needs nvcc, which says the targets"
+#  else
+#   define MPNUM_FIRST_OF_(first, ...) first
+#   define MPNUM_FIRST_(...)           MPNUM_FIRST_OF_(__VA_ARGS__, 0)
+#   if MPNUM_FIRST_(__CUDA_ARCH_LIST__) < 900
+#    error "MPNUM_PROGRAMMATIC_LAUNCH needs compute capability 9.0 of every target"
+#   endif
+#   undef MPNUM_FIRST_
+#   undef MPNUM_FIRST_OF_
+#  endif
+# endif
+template <class... Parameters>
+static inline cudaError_t mpnum_launch_kernel_(void (*kernel)(Parameters...), dim3 grid,
+                                               dim3 block, void **arguments,
+                                               size_t shared_bytes, cudaStream_t stream) {
+# if MPNUM_PROGRAMMATIC_LAUNCH
+  cudaLaunchAttribute attribute = cudaLaunchAttribute();
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = cudaLaunchConfig_t();
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelExC(&config, reinterpret_cast<const void *>(kernel), arguments);
+# else
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+# endif
+}
+
+/* A grid of so many blocks, one at least, or some more: those of its first row come
+ * first. */
+static inline dim3 mpnum_grid_of_(size_t blocks) {
+  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
+  const size_t across = blocks < limit ? blocks : limit;
+  return dim3(static_cast<unsigned>(across),
+              static_cast<unsigned>((blocks - 1) / across + 1));
+}
+
 template <class T> struct mpnum_same_ { typedef T type; };
 template <class... Parameters>
 static inline cudaError_t
@@ -320,7 +373,7 @@ mpnum_launch_grid_(void (*kernel)(Parameters...), dim3 grid, unsigned threads,
                    cudaStream_t stream,
                    typename mpnum_same_<Parameters>::type... arguments) {
   void *pointers[] = {&arguments...};
-  return cudaLaunchKernel(kernel, grid, dim3(threads), pointers, 0, stream);
+  return mpnum_launch_kernel_(kernel, grid, dim3(threads), pointers, 0, stream);
 }
 template <class... Parameters>
 static inline cudaError_t

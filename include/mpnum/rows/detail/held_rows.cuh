@@ -191,7 +191,6 @@ static inline bool mpnum_has_held_vectors_(const T *rows, size_t stride) {
 template <unsigned size, class Job>
 static inline cudaError_t mpnum_launch_held_(void (*kernel)(Job), Job &job, size_t rows,
                                              unsigned columns, cudaStream_t stream) {
-  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
   const unsigned team = mpnum::row_lanes_ / size;
   const unsigned needed = team * ((columns - 1) / mpnum::row_tile_ + 1);
   unsigned threads = team < 32 ? team : 32;
@@ -199,12 +198,9 @@ static inline cudaError_t mpnum_launch_held_(void (*kernel)(Job), Job &job, size
     threads += threads < 32 ? threads : 32;
   const unsigned together = threads > 32 ? 1 : 32 * mpnum::held_rows_ / threads;
   const size_t blocks = (rows - 1) / together + 1;
-  const size_t across = blocks < limit ? blocks : limit;
   void *pointers[] = {&job};
-  return cudaLaunchKernel(kernel,
-                          dim3(static_cast<unsigned>(across),
-                               static_cast<unsigned>((blocks - 1) / across + 1)),
-                          dim3(threads, together), pointers, 0, stream);
+  return mpnum_launch_kernel_(kernel, mpnum_grid_of_(blocks), dim3(threads, together),
+                              pointers, 0, stream);
 }
 
 #endif

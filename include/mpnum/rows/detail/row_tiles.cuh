@@ -497,14 +497,10 @@ template <class Job, class From>
 static inline cudaError_t
 mpnum_launch_shape_(void (*kernel)(Job), Job &job, const From &from,
                     const mpnum::row_shape_ &shape, size_t bytes, cudaStream_t stream) {
-  const size_t limit = 0x7fffffff; /* blocks of a grid, across */
   const size_t blocks = (from.rows - 1) / shape.rows + 1;
-  const size_t across = blocks < limit ? blocks : limit;
   void *pointers[] = {&job};
-  return cudaLaunchKernel(kernel,
-                          dim3(static_cast<unsigned>(across),
-                               static_cast<unsigned>((blocks - 1) / across + 1)),
-                          dim3(shape.threads, shape.rows), pointers, bytes, stream);
+  return mpnum_launch_kernel_(kernel, mpnum_grid_of_(blocks),
+                              dim3(shape.threads, shape.rows), pointers, bytes, stream);
 }
 /* A launch over the rows of a job, one at least, which from, its source, says; planes
  * floats of each element are kept. */
