@@ -10,6 +10,7 @@
 #include <mpnum/rows/activation_backward.h>
 #include <mpnum/rows/activation_rows.h>
 #include <mpnum/rows/dropout.h>
+#include <mpnum/rows/hadamard.h>
 #include <mpnum/training/adafactor.h>
 #include <mpnum/training/health.h>
 #include <mpnum/training/optimizer.h>
@@ -266,6 +267,10 @@ void gpu_expect_mx_rms_norm(const gpu_case *c) {
 }
 void gpu_expect_nvfp4_silu(const gpu_case *c) {
   activate(c, MPNUM_ACTIVATION_SILU, 0, floats_of(c));
+  quantize_floats(c, mpnum_blockscale_nvfp4_1x16(), 0);
+}
+void gpu_expect_nvfp4_hadamard(const gpu_case *c) {
+  must(mpnum_hadamard_rows(floats_of(c), rows_of(c, c->x), 16, GPU_STOCHASTIC_SEED));
   quantize_floats(c, mpnum_blockscale_nvfp4_1x16(), 0);
 }
 static void quantize_floats_both(const gpu_case *c) {

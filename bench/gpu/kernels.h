@@ -109,7 +109,8 @@ gpu_expect gpu_expect_softmax, gpu_expect_causal, gpu_expect_log_softmax,
     gpu_expect_swiglu_codes, gpu_expect_groups, gpu_expect_gelu_tanh_backward,
     gpu_expect_swiglu_backward, gpu_expect_dropout, gpu_expect_mx_silu,
     gpu_expect_mx_swiglu, gpu_expect_mx_silu_gradient, gpu_expect_mx_swiglu_gradient,
-    gpu_expect_mx_rms_norm, gpu_expect_nvfp4_silu, gpu_expect_scaled_copy;
+    gpu_expect_mx_rms_norm, gpu_expect_nvfp4_silu, gpu_expect_nvfp4_hadamard,
+    gpu_expect_scaled_copy;
 
 /* mpnum_optimizer_step of one tensor, the first step. */
 void gpu_expect_step(const mpnum_optimizer *optimizer,

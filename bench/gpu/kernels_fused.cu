@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Launchers of quantize_blocks.cuh that compute what they quantise, by
- * quantize_computed.cuh. */
+ * quantize_computed.cuh and quantize_hadamard.cuh. */
 #include "kernels.cuh"
 
 #include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/blocks/quantize_hadamard.cuh>
 
 namespace {
 
@@ -60,6 +61,13 @@ cudaError_t nvfp4_silu(const gpu_case *c, cudaStream_t stream) {
       &to, nullptr, mpnum::activation_of<silu>(gpu_x_rows<mpnum_bf16>(c), &options),
       c->side + GPU_TENSOR_SCALE, by_row, stream);
 }
+cudaError_t nvfp4_hadamard(const gpu_case *c, cudaStream_t stream) {
+  const mpnum_blockscaled to = gpu_codes(c, c->out, 0);
+  return mpnum_launch_quantize_nvfp4<1>(
+      &to, nullptr,
+      mpnum::hadamard_of<16>(gpu_x_rows<mpnum_bf16>(c), GPU_STOCHASTIC_SEED),
+      c->side + GPU_TENSOR_SCALE, by_row, stream);
+}
 
 const mpnum_type bf16 = MPNUM_TYPE_BF16;
 const gpu_bound copy = GPU_BY_COPY;
@@ -78,7 +86,9 @@ const gpu_kernel_row rows[] = {
     {"quantize_mx rms_norm bf16 to e4m3", bf16, GPU_MATRIX, 0, copy, 3 + e8m0,
      mx_rms_norm, gpu_expect_mx_rms_norm},
     {"quantize_nvfp4 silu bf16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3, nvfp4_silu,
-     gpu_expect_nvfp4_silu}};
+     gpu_expect_nvfp4_silu},
+    {"quantize_nvfp4 hadamard bf16", bf16, GPU_MATRIX, 0, copy, 2.5 + e4m3,
+     nvfp4_hadamard, gpu_expect_nvfp4_hadamard}};
 
 } // namespace
 

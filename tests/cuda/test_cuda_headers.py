@@ -320,6 +320,7 @@ HEADERS_OF_INSTANCES = """\
 #include <mpnum/training/health.cuh>
 #include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/blocks/quantize_hadamard.cuh>
 """
 INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
              "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",
@@ -331,6 +332,8 @@ INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e
              "mpnum_quantize_tile_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float>",
              "mpnum_quantize_rows_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, float, "
              "mpnum::gate_elements_<mpnum::gate_silu_, true, mpnum_bf16, mpnum_bf16>>",
+             "mpnum_quantize_rows_kernel_<mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16>, float, "
+             "mpnum::hadamard_elements_<16, mpnum_bf16>>",
              "mpnum_normalize_blocks_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, mpnum_bf16>",
              "mpnum_softmax_rows_kernel_<false, float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
              "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of quantize_blocks.cuh that take an activation or its gradient in the place
- * of a matrix (quantize_computed.cuh), beside the host's two steps, mpnum_activation_rows
- * or mpnum_activation_backward_rows to floats and mpnum_quantize_blocks of those: every
- * byte of codes and scales and of what is between and behind them. */
+/* Launchers of quantize_blocks.cuh that take an activation, its gradient or a transform
+ * in the place of a matrix (quantize_computed.cuh, quantize_hadamard.cuh), beside the
+ * host's two steps, mpnum_activation_rows, mpnum_activation_backward_rows or
+ * mpnum_hadamard_rows to floats and mpnum_quantize_blocks of those: every byte of codes
+ * and scales and of what is between and behind them. */
 #include "computed_checks.hpp"
 
+#include <mpnum/blocks/quantize_hadamard.cuh>
 #include <mpnum/rows/activation_backward.h>
 
 namespace {
@@ -113,6 +115,23 @@ void backward_of(unsigned seed) {
   }
 }
 
+/* Columns are a multiple of n; half of the matrices have tiles that go by vectors. Some
+ * have Inf and NaN, and sums that overflow. */
+template <unsigned n, class Src, class Launch> void transforms_of(unsigned seed) {
+  for (unsigned i = 0; i < 16; ++i) {
+    drawn<Src> at(101 * seed + i, i % 4 == 3);
+    const std::size_t columns = n * (1 + at.next() % (256 / n));
+    const std::uint64_t signs = std::uint64_t{at.next()} << 32 | at.next();
+    at.src = matrix<Src>(at.rows, columns, at.extra, at.next());
+    if (i % 2)
+      for (Src &one : at.src.values)
+        one = rounded<Src>(static_cast<float>(at.next() % 2001) / 128 - 8);
+    matrix<float> want(at.rows, columns, 0, 0);
+    must(mpnum_hadamard_rows(to_columns(want, 0, columns), at.src.view(), int{n}, signs));
+    check_computed<Launch>(at, want, mpnum::hadamard_of<n>(view_of(at.src), signs));
+  }
+}
+
 void activations_have_the_hosts_codes(void) {
   forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mx>(1);
   forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(2);
@@ -124,6 +143,38 @@ void gradients_have_the_hosts_codes(void) {
   backward_of<MPNUM_ACTIVATION_GELU_TANH, float, mpnum_f16, nvfp4<1, false>>(6);
   backward_of<MPNUM_ACTIVATION_RELU, mpnum_f16, float, mx>(7);
   backward_of<MPNUM_ACTIVATION_GELU, mpnum_bf16, mpnum_bf16, deepseek<128>>(8);
+}
+
+void transforms_have_the_hosts_codes(void) {
+  transforms_of<16, mpnum_bf16, nvfp4<1, false>>(9);
+  transforms_of<64, float, nvfp4<1, true>>(10);
+  transforms_of<64, mpnum_bf16, mx>(11);
+  transforms_of<16, float, deepseek<128>>(12);
+}
+
+void transforms_that_do_not_fit_launch_nothing(void) {
+  matrix<mpnum_bf16> x(8, 64, 0, 1);
+  stored codes(mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), 8, 64, 0, 0,
+               0);
+  const stored before = codes;
+  const auto refuse = [&](const char *what, const mpnum::matrix<mpnum_bf16> &src,
+                          const mpnum_blockscaled &to) {
+    check_refused(
+        mpnum_launch_quantize_mx<mpnum_e4m3>(&to, nullptr, mpnum::hadamard_of<16>(src, 7),
+                                             MPNUM_BLOCKSCALE_RCEIL, ROWS, nullptr),
+        what);
+    CHECK(codes.codes == before.codes && codes.scales == before.scales, "%s: written",
+          what);
+  };
+  refuse("half a transform", mpnum::matrix_of(x.values.data(), 8, 40), codes.view());
+  refuse("no matrix", mpnum::matrix_of(static_cast<mpnum_bf16 *>(nullptr), 8, 64),
+         codes.view());
+  mpnum_blockscaled over = codes.view();
+  over.codes = x.values.data() + 7 * 64 + 63;
+  refuse("codes over the matrix", view_of(x), over);
+  over = codes.view();
+  over.scale_inv = x.values.data();
+  refuse("scales over the matrix", view_of(x), over);
 }
 
 void what_does_not_fit_launches_nothing(void) {
@@ -203,5 +254,7 @@ int main(int count, char **arguments) {
   return run_tests(count, arguments,
                    {TEST(activations_have_the_hosts_codes),
                     TEST(gradients_have_the_hosts_codes),
+                    TEST(transforms_have_the_hosts_codes),
+                    TEST(transforms_that_do_not_fit_launch_nothing),
                     TEST(what_does_not_fit_launches_nothing)});
 }
