@@ -16,8 +16,7 @@
 #define MPNUM_ARRAY_QUANTIZE_CUH
 
 #include "amax_history.h"
-#include "matrix.cuh"
-#include "../cuda/detail/quantize.cuh"
+#include "../cuda/detail/source.cuh"
 #include "../cuda/block.cuh"
 #include "reduce.cuh"
 MPNUM_C_BEGIN_
@@ -195,21 +194,35 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
 }
 
 /* Tiles of a matrix, one for each block of 256 threads. */
-template <class T, class S>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
-                                         mpnum::dense_<T>::resident)
+template <class T, class S, class Source = const S *>
+static __global__ void
+__launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                  mpnum_resident_<Source, mpnum::dense_<T>::resident>::count)
     mpnum_quantize_transpose_kernel_(T *dst, size_t dst_stride, T *transposed,
-                                     size_t transposed_stride, float *amax, const S *src,
-                                     size_t src_stride, const float *scale, size_t rows,
-                                     size_t columns) {
+                                     size_t transposed_stride, float *amax, Source src,
+                                     const float *scale, mpnum_quantize_job_ job) {
   mpnum_begin_kernel_();
+  enum { n = mpnum_geometry_<S, 32>::n };
+  typedef mpnum_origin_<Source> origin;
   __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
   const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
   const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
-  if (row >= rows) return;
-  const float found = mpnum_quantize_tile_transpose(
-      dst, dst_stride, transposed, transposed_stride, src, src_stride, row, column, rows,
-      columns, *scale, scratch);
+  if (row >= job.height) return;
+  const bool is_whole = mpnum_is_whole_tile_(job);
+  const mpnum_turned_place_<S> place(row, column);
+  const Source &at = origin::ahead(src, place.row * job.stride + place.column);
+  typename origin::template loads<n> read[4];
+  mpnum_lanes<S, n> in[4];
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < 4; ++v)
+    read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job,
+                                       place.row + v, place.column, is_whole);
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < 4; ++v)
+    in[v] = origin::template value<n>(at, read[v], place.column);
+  const float found =
+      mpnum_quantize_turned_(dst, dst_stride, transposed, transposed_stride, in, place,
+                             job, is_whole, *scale, scratch);
   __syncthreads();
   if (!amax) return;
   const float all = mpnum_block_amax_f32(found, scratch);
@@ -327,47 +340,56 @@ mpnum_launch_dequantize_array(T *dst, const Code *src, size_t n, const float *sc
                        stream, dst, src, scale_inv, n);
 }
 
-template <class T, class S>
+template <class T, class Matrix>
 static inline cudaError_t
-mpnum_launch_quantize_transpose_(T *dst, size_t dst_stride, T *transposed,
-                                 size_t transposed_stride, float *amax, const S *src,
-                                 size_t src_stride, const float *scale, size_t rows,
-                                 size_t columns, cudaStream_t stream) {
-  const size_t wide = mpnum_geometry_<S, 32>::columns;
-  const size_t down = rows / MPNUM_TILE_ROWS + (rows % MPNUM_TILE_ROWS != 0);
-  const size_t across = columns / wide + (columns % wide != 0), limit = 0x7fffffff;
+mpnum_launch_quantize_transpose_(mpnum::matrix<T> dst, mpnum::matrix<T> transposed,
+                                 const Matrix &src, const float *scale, float *amax,
+                                 cudaStream_t stream) {
+  typedef typename Matrix::element element;
+  typedef mpnum_geometry_<element, 32> tile;
+  const size_t rows = src.rows, columns = src.columns, limit = 0x7fffffff;
+  const size_t down = rows / tile::rows + (rows % tile::rows != 0);
+  const size_t across = columns / tile::columns + (columns % tile::columns != 0);
+  mpnum_quantize_job_ job = mpnum_quantize_job_();
+  if (!src.is_valid() || dst.rows != rows || dst.columns != columns ||
+      transposed.rows != columns || transposed.columns != rows)
+    return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  if (!dst || !transposed || !src || !scale || src_stride < columns ||
-      dst_stride < columns || transposed_stride < rows || across > limit / down)
+  if (!dst.data || !transposed.data || !scale || dst.stride < columns ||
+      transposed.stride < rows || across > limit / down)
     return cudaErrorInvalidValue;
-  const size_t src_bytes = mpnum_extent_(rows, columns, src_stride, 8 * sizeof(S));
-  const size_t dst_bytes = mpnum_extent_(rows, columns, dst_stride, 8);
-  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed_stride, 8);
-  if (!src_bytes || !dst_bytes || !transposed_bytes ||
-      mpnum_overlap_(dst, dst_bytes, src, src_bytes) ||
-      mpnum_overlap_(transposed, transposed_bytes, src, src_bytes) ||
-      mpnum_overlap_(transposed, transposed_bytes, dst, dst_bytes))
+  const size_t dst_bytes = mpnum_extent_(rows, columns, dst.stride, 8);
+  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed.stride, 8);
+  if (!src.is_readable() || !dst_bytes || !transposed_bytes ||
+      !src.is_apart(dst.data, dst_bytes) ||
+      !src.is_apart(transposed.data, transposed_bytes) ||
+      mpnum_overlap_(transposed.data, transposed_bytes, dst.data, dst_bytes))
     return cudaErrorInvalidValue;
-  return mpnum_launch_grid_(mpnum_quantize_transpose_kernel_<T, S>,
-                            mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream,
-                            dst, dst_stride, transposed, transposed_stride, amax, src,
-                            src_stride, scale, rows, columns);
+  const bool is_aligned =
+      src.is_aligned() && mpnum_launch_aligned_(dst.data, dst.stride, tile::n);
+  job.height = rows;
+  job.width = columns;
+  job.stride = src.stride;
+  job.whole_across = is_aligned ? static_cast<unsigned>(columns / tile::columns) : 0;
+  job.whole_down = static_cast<unsigned>(rows / tile::rows);
+  return mpnum_launch_grid_(
+      mpnum_quantize_transpose_kernel_<T, element, typename Matrix::source>,
+      mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream, dst.data, dst.stride,
+      transposed.data, transposed.stride, amax, src.on_device(), scale, job);
 }
 
 /* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,
  * which fp8 products before Blackwell need for both gradients, from one read. transposed:
- * a row for each column of src. */
-template <class T, class S>
+ * a row for each column of src. src: an mpnum::matrix, or what is computed of some
+ * (quantize_computed.cuh). */
+template <class T, class Matrix>
 MPNUM_MUST_CHECK static inline cudaError_t
 mpnum_launch_quantize_transpose(mpnum::matrix<T> dst, mpnum::matrix<T> transposed,
-                                mpnum::matrix<S> src, const float *scale, float *amax,
+                                const Matrix &src, const float *scale, float *amax,
                                 cudaStream_t stream) {
-  if (!mpnum_have_one_shape_(dst, src) || transposed.rows != src.columns ||
-      transposed.columns != src.rows)
-    return cudaErrorInvalidValue;
-  return mpnum_launch_quantize_transpose_(dst.data, dst.stride, transposed.data,
-                                          transposed.stride, amax, src.data, src.stride,
-                                          scale, src.rows, src.columns, stream);
+  static_assert(mpnum::dense_<T>::bits == 8, "a type of 8 bits");
+  return mpnum_launch_quantize_transpose_(dst, transposed, quantizable_(src), scale, amax,
+                                          stream);
 }
 
 /* Delayed scaling of all tensors of a model: history i takes amax[i], which becomes 0

@@ -86,54 +86,12 @@ static inline bool mpnum_quantize_side_of_(mpnum_quantize_side_ *side, size_t by
       codes->is_swizzled && swizzled[0] * swizzled[1] != bytes[1] ? bytes[1] : 0;
   return true;
 }
-/* Whether neither codes nor scales of a side are in any of some memory. */
-template <unsigned count>
+/* Whether neither codes nor scales of a side are in memory that a source reads. */
+template <class Matrix>
 static inline bool mpnum_side_avoids_(const mpnum_quantize_side_ &side,
-                                      const size_t bytes[2],
-                                      const mpnum_memory_ (&all)[count]) {
-  for (const mpnum_memory_ &one : all)
-    if (mpnum_overlap_(side.codes, bytes[0], one.at, one.bytes) ||
-        mpnum_overlap_(side.scale_inv, bytes[1], one.at, one.bytes))
-      return false;
-  return true;
+                                      const size_t bytes[2], const Matrix &src) {
+  return src.is_apart(side.codes, bytes[0]) && src.is_apart(side.scale_inv, bytes[1]);
 }
-namespace mpnum {
-/* A matrix in memory as launches take what they quantise, or make. */
-template <class T> struct in_memory_ {
-  typedef T element;
-  typedef const T *source; /* of kernels */
-  T *data;
-  size_t rows, columns, stride;
-  bool is_valid() const { return mpnum_has_floats_(type_of<T>::value); }
-  size_t extent() const {
-    return data && stride >= columns
-               ? mpnum_extent_(rows, columns, stride, mpnum_type_bits_(type_of<T>::value))
-               : 0;
-  }
-  bool is_readable() const { return extent() != 0; }
-  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
-    const mpnum_memory_ all[] = {{data, extent()}};
-    return mpnum_side_avoids_(side, bytes, all);
-  }
-  bool is_aligned() const {
-    return mpnum_launch_aligned_(data, rows == 1 ? 0 : stride * sizeof(T), 16);
-  }
-  /* As few rows of the same elements. */
-  in_memory_ flat() const {
-    const in_memory_ one = {data, 1, rows * columns, rows * columns};
-    return stride == columns ? one : *this;
-  }
-  source on_device() const { return data; }
-};
-template <class T> static inline in_memory_<T> quantizable_(const matrix<T> &x) {
-  const in_memory_<T> made = {x.data, x.rows, x.columns, x.stride};
-  return made;
-}
-template <class T> static inline in_memory_<T> quantizable_(const matrix<const T> &x) {
-  const in_memory_<T> made = {const_cast<T *>(x.data), x.rows, x.columns, x.stride};
-  return made;
-}
-} // namespace mpnum
 static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
                                               cudaStream_t stream) {
   if (side.cleared == 0) return cudaSuccess;
@@ -218,14 +176,14 @@ static inline bool mpnum_quantize_job_of_(mpnum_quantize_job_ &job, bool &is_ali
   if (what & MPNUM_QUANTIZE_ROWS) {
     if (!mpnum_quantize_side_of_(&job.rows, bytes, format, by_row, MPNUM_QUANTIZE_ROWS,
                                  rows, columns) ||
-        !src.avoids(job.rows, bytes))
+        !mpnum_side_avoids_(job.rows, bytes, src))
       return false;
     is_aligned &= mpnum_launch_aligned_(job.rows.codes, job.rows.pitch, vector);
   }
   if (what & MPNUM_QUANTIZE_COLUMNS) {
     if (!mpnum_quantize_side_of_(&job.columns, others, format, by_column, what & turned,
                                  rows, columns) ||
-        !src.avoids(job.columns, others))
+        !mpnum_side_avoids_(job.columns, others, src))
       return false;
     if (!(what & MPNUM_QUANTIZE_TRANSPOSED))
       is_aligned &= mpnum_launch_aligned_(job.columns.codes, job.columns.pitch, vector);
@@ -301,7 +259,7 @@ static inline cudaError_t mpnum_launch_dequantize_blocks_(
   const mpnum::in_memory_<T> to = quantizable_(dst);
   if (!to.is_valid() || !to.is_readable() ||
       !mpnum_quantize_side_of_(side, bytes, format, codes, what, dst.rows, dst.columns) ||
-      !to.avoids(*side, bytes))
+      !mpnum_side_avoids_(*side, bytes, to))
     return cudaErrorInvalidValue;
   job.height = dst.rows;
   job.width = dst.columns;

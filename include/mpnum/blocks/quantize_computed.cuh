@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Activations, their gradients and norms straight to codes with a scale for each block,
- * on devices: what the launchers of quantize_blocks.cuh take in the place of a matrix, so
- * that no floats are stored in between. Opt-in. Rules: kernels.cuh. CUDA C++11; NVRTC for
- * the kernels alone.
+ * and activations and gradients to FP8 with one scale and its transpose, on devices: what
+ * the launchers of quantize_blocks.cuh and mpnum_launch_quantize_transpose take in the
+ * place of a matrix, so that no floats are stored in between. Opt-in. Rules: kernels.cuh.
+ * CUDA C++11; NVRTC for the kernels alone.
  *
  *     mpnum_activation_options options = mpnum_activation_default();
  *     options.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, up, rows, n);
@@ -23,7 +24,7 @@
  *   activation_rows.cuh and norm_rows.cuh take them; options NULL: the defaults. Nothing
  *   is in the place of codes or scales. Random words of stochastic rounding: element
  *   (r, c) of a matrix of C columns takes number offset + r * C + c.
- * Bits: mpnum_quantize_blocks of those floats.
+ * Bits: mpnum_quantize_blocks, or mpnum_quantize_array, of those floats.
  * Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where one of
  *   the two has an error, for options.adds, and for a norm by column.
  * Speed: all is read once (twice in blocks of 128 x 128, and for an S); of a gradient
@@ -272,14 +273,14 @@ template <class Elements> struct computed {
            extent(job.factor, pairs(), job.factor_stride) != 0 &&
            (!Elements::is_back || extent(job.dy, pairs(), job.dy_stride) != 0);
   }
-  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+  bool is_apart(const void *at, size_t bytes) const {
     const auto &job = elements.job;
     const mpnum_memory_ all[] = {
         {job.src, extent(job.src, source_columns(), job.src_stride)},
         {job.factor, extent(job.factor, pairs(), job.factor_stride)},
         {job.dy, extent(job.dy, pairs(), job.dy_stride)},
         {job.bias, job.bias ? 4 * source_columns() : 0}};
-    return mpnum_side_avoids_(side, bytes, all);
+    return mpnum_is_apart_(at, bytes, all);
   }
   template <class T> static bool has_vectors(const T *data, size_t row_stride) {
     return mpnum_launch_aligned_(data, row_stride * sizeof(T), 4 * sizeof(T)) != 0;
@@ -362,7 +363,7 @@ template <class Src> struct normed {
         data, data ? mpnum_extent_(rows, columns, row_stride, 8 * sizeof(Src)) : 0};
     return one;
   }
-  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+  bool is_apart(const void *at, size_t bytes) const {
     const mpnum_memory_ all[] = {memory(from.data, from.stride),
                                  memory(from.residual, from.residual_stride),
                                  memory(from.sum, from.sum_stride),
@@ -370,7 +371,7 @@ template <class Src> struct normed {
                                  {from.bias, from.bias ? 4 * columns : 0},
                                  {from.mean, from.mean ? 4 * rows : 0},
                                  {from.inverse, from.inverse ? 4 * rows : 0}};
-    return mpnum_side_avoids_(side, bytes, all);
+    return mpnum_is_apart_(at, bytes, all);
   }
 };
 template <class Src> static inline const normed<Src> &quantizable_(const normed<Src> &x) {

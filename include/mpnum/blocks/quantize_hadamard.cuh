@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The Hadamard transform of rows straight to codes with a scale for each block, on
- * devices: what the launchers of quantize_blocks.cuh take in the place of a matrix, so
- * that no floats are stored in between. Opt-in. Rules: kernels.cuh. CUDA C++11; NVRTC for
- * the kernels alone.
+ * devices: what the launchers of quantize_blocks.cuh and mpnum_launch_quantize_transpose
+ * take in the place of a matrix, so that no floats are stored in between. Opt-in. Rules:
+ * kernels.cuh. CUDA C++11; NVRTC for the kernels alone.
  *
  *     mpnum_launch_nvfp4_scale(scale, mpnum::hadamard_of<16>(x, seed), stream);
  *     mpnum_launch_quantize_nvfp4<1>(&by_row, nullptr, mpnum::hadamard_of<16>(x, seed),
@@ -115,9 +115,9 @@ template <unsigned n, class Src> struct hadamard_transformed {
                         : 0;
   }
   bool is_readable() const { return extent() != 0; }
-  bool avoids(const mpnum_quantize_side_ &side, const size_t bytes[2]) const {
+  bool is_apart(const void *at, size_t bytes) const {
     const mpnum_memory_ all[] = {{elements.src, extent()}};
-    return mpnum_side_avoids_(side, bytes, all);
+    return mpnum_is_apart_(at, bytes, all);
   }
   bool is_aligned() const {
     return mpnum_launch_aligned_(elements.src,

@@ -204,6 +204,60 @@ mpnum_warp_quantize_nvfp4(mpnum_lanes<T, M> *codes, mpnum_e4m3 *scale_inv,
 #define MPNUM_TILE_ROWS    64
 #define MPNUM_TILE_SCRATCH 2176 /* words of shared memory */
 
+/* Where four rows of n neighbours of a tile lie that a thread has, in the tile and as
+ * part of the matrix. */
+template <class S> struct mpnum_turned_place_ {
+  typedef mpnum_geometry_<S, 32> tile;
+  unsigned across, down;
+  size_t row, column;
+  __device__ __forceinline__ mpnum_turned_place_(size_t first_row, size_t first_column)
+      : across(mpnum_thread_index_() % tile::lanes * tile::n),
+        down(mpnum_thread_index_() / tile::lanes * 4), row(first_row + down),
+        column(first_column + across) {}
+};
+/* Codes of such rows of a tile, all of which a block of 256 threads has, and those of its
+ * transpose; as below. job: height and width. */
+template <class T, class S, unsigned n>
+MPNUM_DEVICE_ float mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
+                                           size_t transposed_stride,
+                                           const mpnum_lanes<S, n> (&in)[4],
+                                           const mpnum_turned_place_<S> &place,
+                                           const mpnum_quantize_job_ &job, bool is_whole,
+                                           float scale, uint32_t *scratch) {
+  typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
+  typedef mpnum_geometry_<S, 32> tile;
+  static_assert(tile::rows == MPNUM_TILE_ROWS && blocks::bits == 8, "as documented");
+  uint8_t *const turned = reinterpret_cast<uint8_t *>(scratch);
+  const float factor = mpnum::scale_or_nan_(scale);
+  const size_t row = place.row - place.down, column = place.column - place.across;
+  uint8_t *const own =
+      reinterpret_cast<uint8_t *>(codes) + place.row * codes_stride + place.column;
+  uint32_t amax = 0;
+  MPNUM_UNROLL_
+  for (unsigned v = 0; v < 4; ++v) {
+    const uint32_t random[n] = {0};
+    const uint32_t word = mpnum_magnitude_of_(in[v]);
+    amax = word > amax ? word : amax;
+    mpnum_store_codes_<blocks, n>(
+        own + v * codes_stride, place.row + v, place.column, job.height, job.width,
+        is_whole, mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
+  }
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < n; ++j) {
+    const uint32_t random[4] = {0};
+    float y[4];
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      y[v] = mpnum_mul_scalar_(mpnum::element_at_(in[v], j), factor);
+    mpnum_put_turned_<8, tile::rows>(turned, place.across + j, place.down,
+                                     mpnum::block_codes_<blocks>(y, random));
+  }
+  __syncthreads();
+  mpnum_store_turned_<8, tile::rows>(
+      reinterpret_cast<uint8_t *>(transposed) + column * transposed_stride + row,
+      transposed_stride, turned, tile::columns, job.width - column, job.height - row);
+  return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
+}
 /* Codes of a tile of a matrix, and of its transpose, from one read: elements times scale,
  * saturating; a scale that is none makes them NaN. Called by all threads of a block of
  * 256. src, codes: row r begins at element r * stride, and transposed, which has a row
@@ -219,19 +273,12 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_stride, T *transposed,
                               size_t transposed_stride, const S *src, size_t src_stride,
                               size_t row, size_t column, size_t rows, size_t columns,
                               float scale, uint32_t *scratch) {
-  typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
+  enum { n = mpnum_geometry_<S, 32>::n };
   typedef mpnum_geometry_<S, 32> tile;
-  enum { n = tile::n };
-  static_assert(tile::rows == MPNUM_TILE_ROWS && blocks::bits == 8, "as documented");
   typedef mpnum_lanes<S, n> source_lanes;
   typedef mpnum_lanes<uint8_t, n> code_lanes;
-  uint8_t *const turned = reinterpret_cast<uint8_t *>(scratch);
-  const unsigned across = mpnum_thread_index_() % tile::lanes * n;
-  const unsigned down = mpnum_thread_index_() / tile::lanes * 4;
-  const float factor = mpnum::scale_or_nan_(scale);
-  const S *const at = src + (row + down) * src_stride + column + across;
-  uint8_t *const own =
-      reinterpret_cast<uint8_t *>(codes) + (row + down) * codes_stride + column + across;
+  const mpnum_turned_place_<S> place(row, column);
+  const S *const at = src + place.row * src_stride + place.column;
   mpnum_quantize_job_ job = mpnum_quantize_job_();
   job.height = rows;
   job.width = columns;
@@ -241,35 +288,12 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_stride, T *transposed,
       reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_stride % n == 0 &&
       reinterpret_cast<size_t>(codes) % alignof(code_lanes) == 0 && codes_stride % n == 0;
   source_lanes in[4];
-  uint32_t amax = 0;
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
-    in[v] = mpnum_load_of_matrix_<n>(at + v * src_stride, job, row + down + v,
-                                     column + across, is_whole);
-  MPNUM_UNROLL_
-  for (unsigned v = 0; v < 4; ++v) {
-    const uint32_t random[n] = {0};
-    const uint32_t word = mpnum_magnitude_of_(in[v]);
-    amax = word > amax ? word : amax;
-    mpnum_store_codes_<blocks, n>(
-        own + v * codes_stride, row + down + v, column + across, rows, columns, is_whole,
-        mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
-  }
-  MPNUM_UNROLL_
-  for (unsigned j = 0; j < n; ++j) {
-    const uint32_t random[4] = {0};
-    float y[4];
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v)
-      y[v] = mpnum_mul_scalar_(mpnum::element_at_(in[v], j), factor);
-    mpnum_put_turned_<8, tile::rows>(turned, across + j, down,
-                                     mpnum::block_codes_<blocks>(y, random));
-  }
-  __syncthreads();
-  mpnum_store_turned_<8, tile::rows>(
-      reinterpret_cast<uint8_t *>(transposed) + column * transposed_stride + row,
-      transposed_stride, turned, tile::columns, columns - column, rows - row);
-  return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
+    in[v] = mpnum_load_of_matrix_<n>(at + v * src_stride, job, place.row + v,
+                                     place.column, is_whole);
+  return mpnum_quantize_turned_(codes, codes_stride, transposed, transposed_stride, in,
+                                place, job, is_whole, scale, scratch);
 }
 
 /* Rows that a warp or block shares. */

@@ -139,7 +139,7 @@ class Quantiser:
     def instance(self):
         src, dst = c_type(self.src), c_type(self.code)
         if self.form == "transpose":
-            return f"mpnum_quantize_transpose_kernel_<{dst}, {src}>", f"transpose_kernel_I{mangled(dst)}{mangled(src)}E"
+            return f"mpnum_quantize_transpose_kernel_<{dst}, {src}>", f"transpose_kernel_I{mangled(dst)}{mangled(src)}(PK\\w*)?E"
         if self.form == "array":
             return f"mpnum_quantize_kernel_<{dst}, {src}, mpnum_scale_given_>", f"_quantize_kernel_I{mangled(dst)}{mangled(src)}18"
         if self.form == "back" and self.family == "scaled":

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Launchers of quantize_blocks.cuh that take an activation, its gradient or a transform
- * in the place of a matrix (quantize_computed.cuh, quantize_hadamard.cuh), beside the
- * host's two steps, mpnum_activation_rows, mpnum_activation_backward_rows or
- * mpnum_hadamard_rows to floats and mpnum_quantize_blocks of those: every byte of codes
- * and scales and of what is between and behind them. */
+/* Launchers of quantize_blocks.cuh, and that of FP8 codes with their transpose, that take
+ * an activation, its gradient or a transform in the place of a matrix
+ * (quantize_computed.cuh, quantize_hadamard.cuh), beside the host's two steps,
+ * mpnum_activation_rows, mpnum_activation_backward_rows or mpnum_hadamard_rows to floats
+ * and mpnum_quantize_blocks or _array of those: every byte of codes and scales and of
+ * what is between and behind them. */
 #include "computed_checks.hpp"
 
+#include <mpnum/array/quantize.cuh>
 #include <mpnum/blocks/quantize_hadamard.cuh>
 #include <mpnum/rows/activation_backward.h>
 
@@ -84,6 +86,51 @@ void check_computed(drawn<Src> &at, const matrix<float> &want, const Computed &x
                });
 }
 
+/* FP8 by one scale and its transpose, of what is computed, beside mpnum_quantize_array of
+ * the floats that are wanted, row by row: what lies between rows stays. */
+template <class Src, class Computed>
+void check_turned(drawn<Src> &at, const matrix<float> &want, const Computed &x) {
+  const std::size_t rows = want.rows, columns = want.columns;
+  const std::size_t begin = at.how.codes_at, stride = columns + at.how.extra,
+                    high = rows + at.how.extra;
+  const float &scale = placed(37.5f);
+  float &amax = placed(0.25f);
+  vector<mpnum_e4m3> codes(begin + rows * stride + 16, mpnum_from_bits_e4m3(0xa5));
+  vector<mpnum_e4m3> turned(begin + columns * high + 16, mpnum_from_bits_e4m3(0xa5));
+  vector<mpnum_e4m3> wanted = codes, wanted_turned = turned;
+  float largest = amax; /* Inf and NaN included */
+  for (std::size_t r = 0; r < rows; ++r) {
+    must(mpnum_quantize_array(MPNUM_TYPE_E4M3, &wanted[begin + r * stride],
+                              MPNUM_TYPE_F32, want.values.data() + r * want.stride,
+                              columns, scale, nullptr));
+    largest = mpnum_amax(largest,
+                         mpnum_amax_f32(want.values.data() + r * want.stride, columns));
+    for (std::size_t c = 0; c < columns; ++c)
+      wanted_turned[begin + c * high + r] = wanted[begin + r * stride + c];
+  }
+  CHECK_LAUNCH(mpnum_launch_quantize_transpose(
+      mpnum::matrix_of(&codes[begin], rows, columns, stride),
+      mpnum::matrix_of(&turned[begin], columns, rows, high), x, &scale, &amax, nullptr));
+  const auto differs = [](const vector<mpnum_e4m3> &a, const vector<mpnum_e4m3> &b) {
+    return std::memcmp(a.data(), b.data(), a.size()) != 0;
+  };
+  CHECK(!differs(codes, wanted), "codes of %zu x %zu", rows, columns);
+  CHECK(!differs(turned, wanted_turned), "their transpose, of %zu x %zu", rows, columns);
+  CHECK(mpnum_bits_f32(amax) == mpnum_bits_f32(largest), "amax %g, wanted %g",
+        static_cast<double>(amax), static_cast<double>(largest));
+}
+/* In the place of a format. */
+struct one_scale {};
+template <class Src, class Computed>
+void check_launch(one_scale, drawn<Src> &at, const matrix<float> &want,
+                  const Computed &x) {
+  check_turned(at, want, x);
+}
+template <class Launch, class Src, class Computed>
+void check_launch(Launch, drawn<Src> &at, const matrix<float> &want, const Computed &x) {
+  check_computed<Launch>(at, want, x);
+}
+
 template <mpnum_activation activation, class Src, class Launch>
 void forward_of(unsigned seed) {
   for (unsigned i = 0; i < 16; ++i) {
@@ -92,8 +139,8 @@ void forward_of(unsigned seed) {
     matrix<float> want(at.rows, at.pairs, 0, 0);
     must(mpnum_activation_rows(activation, to_columns(want, 0, at.pairs), at.src.view(),
                                &at.options));
-    check_computed<Launch>(
-        at, want, mpnum::activation_of<activation>(const_view_of(at.src), &at.options));
+    check_launch(Launch(), at, want,
+                 mpnum::activation_of<activation>(const_view_of(at.src), &at.options));
   }
 }
 template <mpnum_activation activation, class Dy, class Src, class Launch>
@@ -109,9 +156,9 @@ void backward_of(unsigned seed) {
                                         at.has_factor ? to_columns(want, n, n)
                                                       : mpnum_matrix_empty(),
                                         dy.view(), at.src.view(), &at.options));
-    check_computed<Launch>(at, want,
-                           mpnum::activation_backward_of<activation>(
-                               view_of(dy), const_view_of(at.src), &at.options));
+    check_launch(Launch(), at, want,
+                 mpnum::activation_backward_of<activation>(
+                     view_of(dy), const_view_of(at.src), &at.options));
   }
 }
 
@@ -128,7 +175,7 @@ template <unsigned n, class Src, class Launch> void transforms_of(unsigned seed)
         one = rounded<Src>(static_cast<float>(at.next() % 2001) / 128 - 8);
     matrix<float> want(at.rows, columns, 0, 0);
     must(mpnum_hadamard_rows(to_columns(want, 0, columns), at.src.view(), int{n}, signs));
-    check_computed<Launch>(at, want, mpnum::hadamard_of<n>(view_of(at.src), signs));
+    check_launch(Launch(), at, want, mpnum::hadamard_of<n>(view_of(at.src), signs));
   }
 }
 
@@ -137,12 +184,14 @@ void activations_have_the_hosts_codes(void) {
   forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(2);
   forward_of<MPNUM_ACTIVATION_RELU_SQUARED, float, deepseek<128>>(3);
   forward_of<MPNUM_ACTIVATION_GELU, mpnum_e4m3, nvfp4<16, false>>(4);
+  forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_bf16, one_scale>(13);
 }
 void gradients_have_the_hosts_codes(void) {
   backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, mx>(5);
   backward_of<MPNUM_ACTIVATION_GELU_TANH, float, mpnum_f16, nvfp4<1, false>>(6);
   backward_of<MPNUM_ACTIVATION_RELU, mpnum_f16, float, mx>(7);
   backward_of<MPNUM_ACTIVATION_GELU, mpnum_bf16, mpnum_bf16, deepseek<128>>(8);
+  backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, one_scale>(14);
 }
 
 void transforms_have_the_hosts_codes(void) {
@@ -150,6 +199,7 @@ void transforms_have_the_hosts_codes(void) {
   transforms_of<64, float, nvfp4<1, true>>(10);
   transforms_of<64, mpnum_bf16, mx>(11);
   transforms_of<16, float, deepseek<128>>(12);
+  transforms_of<16, mpnum_bf16, one_scale>(15);
 }
 
 void transforms_that_do_not_fit_launch_nothing(void) {
@@ -183,6 +233,8 @@ void what_does_not_fit_launches_nothing(void) {
                0);
   const stored before = codes;
   float &scale = placed(7.0f);
+  const float &factor = placed(1.0f);
+  vector<mpnum_e4m3> turned(32 * 8);
   const auto refuse = [&](const char *what, const mpnum::matrix<mpnum_bf16> &src,
                           const mpnum::matrix<mpnum_bf16> &of_y,
                           const mpnum_activation_options &options,
@@ -201,6 +253,14 @@ void what_does_not_fit_launches_nothing(void) {
         what);
     CHECK(codes.codes == before.codes && codes.scales == before.scales, "%s: written",
           what);
+    mpnum_e4m3 *const first = static_cast<mpnum_e4m3 *>(to.codes);
+    if (has_forward && to.scale_inv == codes.view().scale_inv)
+      check_refused(mpnum_launch_quantize_transpose(
+                        mpnum::matrix_of(first, 8, 32),
+                        mpnum::matrix_of(turned.data(), 32, 8),
+                        mpnum::activation_of<MPNUM_ACTIVATION_SILU>(src, &options),
+                        &factor, static_cast<float *>(nullptr), nullptr),
+                    what);
   };
   const mpnum::matrix<mpnum_bf16> src = view_of(x), grad = view_of(dy);
   const mpnum_blockscaled to = codes.view();
@@ -224,6 +284,16 @@ void what_does_not_fit_launches_nothing(void) {
          usual, to, true);
   refuse("no gradient", src, mpnum::matrix_of(static_cast<mpnum_bf16 *>(nullptr), 8, 32),
          usual, to, false);
+  const auto codes_over = [&](void *memory) {
+    return mpnum::matrix_of(static_cast<mpnum_e4m3 *>(memory), 32, 8);
+  };
+  for (void *memory : {static_cast<void *>(x.values.data()), to.codes})
+    check_refused(mpnum_launch_quantize_transpose(
+                      mpnum::matrix_of(static_cast<mpnum_e4m3 *>(to.codes), 8, 32),
+                      codes_over(memory),
+                      mpnum::activation_of<MPNUM_ACTIVATION_SILU>(src, &usual), &factor,
+                      static_cast<float *>(nullptr), nullptr),
+                  "transposed codes over others");
   mpnum_blockscaled over = to;
   over.codes = x.values.data();
   refuse("codes over the matrix", src, grad, usual, over, true);

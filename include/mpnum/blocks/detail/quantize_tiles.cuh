@@ -5,50 +5,8 @@
 #define MPNUM_BLOCKS_DETAIL_QUANTIZE_TILES_CUH
 
 #include "../../cuda/block.cuh"
-#include "../../cuda/detail/quantize.cuh"
+#include "../../cuda/detail/source.cuh"
 MPNUM_C_BEGIN_
-
-/* Where elements come from: a matrix in memory, or what is computed of some
- * (quantize_computed.cuh). All that is read is loaded before the first value of it. */
-template <class Source> struct mpnum_origin_;
-template <class T> struct mpnum_origin_<const T *> {
-  static constexpr int resident = 8; /* blocks of a multiprocessor, at most */
-  template <unsigned N> using loads = mpnum_lanes<T, N>;
-  static __device__ __forceinline__ const T *ahead(const T *at, size_t elements) {
-    return at + elements;
-  }
-  template <unsigned N>
-  static __device__ __forceinline__ loads<N>
-  load(const T *at, const mpnum_quantize_job_ &job, size_t row, size_t column,
-       bool is_whole) {
-    return mpnum_load_of_matrix_<N>(at, job, row, column, is_whole);
-  }
-  template <unsigned N>
-  static __device__ __forceinline__ const loads<N> &
-  value(const T *, const loads<N> &loaded, size_t) {
-    return loaded;
-  }
-};
-
-/* How many of N neighbours are in the matrix; and the others as 0, as they are to be in
- * no amax. */
-template <unsigned N>
-static __device__ __forceinline__ unsigned mpnum_count_of_(const mpnum_quantize_job_ &job,
-                                                           size_t row, size_t column) {
-  if (row >= job.height || column >= job.width) return 0;
-  return job.width - column < N ? static_cast<unsigned>(job.width - column) : N;
-}
-template <unsigned N>
-static __device__ __forceinline__ void mpnum_cut_(mpnum_lanes<float, N> &y,
-                                                  unsigned count) {
-  MPNUM_UNROLL_
-  for (unsigned j = 0; j < N; ++j)
-    if (j >= count) y.at[j] = 0;
-}
-template <class Source, int blocks> struct mpnum_resident_ {
-  static constexpr int most = mpnum_origin_<Source>::resident;
-  static constexpr int count = blocks < most ? blocks : most;
-};
 
 /* Quantises `count` vectors of a thread, which are job.step elements from each other, the
  * first one at (row, column). */
