@@ -161,7 +161,10 @@ def launches(types):
 
 QUANTISERS = """\
 #include <mpnum/kernels.cuh>
+#include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/blocks/layout.cuh>
+#include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/blocks/quantize_hadamard.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
@@ -197,6 +200,17 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   const mpnum_blockscale_format mx = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   LAUNCH(reorder_scales(&mx, MPNUM_SCALES_SWIZZLED, x, n, MPNUM_SCALES_IN_ROWS, y, n, n, n, stream))
   LAUNCH(dequantize_nvfp4(MATRIX(x), a, scale, what, stream))
+  const mpnum_activation_options usual = mpnum_activation_default();
+  const auto silu = mpnum::activation_of<MPNUM_ACTIVATION_SILU>(MATRIX(y), &usual);
+  LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, silu, MPNUM_BLOCKSCALE_RCEIL, what, stream))
+  LAUNCH(quantize_transpose(MATRIX(codes), MATRIX(codes),
+                            mpnum::activation_backward_of<MPNUM_ACTIVATION_GELU>(MATRIX(y), MATRIX(y), &usual), scale, scale, stream))
+  LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::hadamard_of<16>(MATRIX(y), 1), scale, what, stream))
+  LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::normalized_of(MPNUM_NORM_RMS, MATRIX(y), nullptr), scale, what, stream))
+  mpnum::quantize_list<mpnum_e4m3, mpnum_bf16> list = mpnum::quantize_list<mpnum_e4m3, mpnum_bf16>();
+  LAUNCH(quantize_list(list, stream))
+  LAUNCH(quantize_groups(codes, y, n, static_cast<const uint64_t *>(nullptr), n, scale, scale,
+                         static_cast<mpnum_status *>(nullptr), stream))
   LAUNCH(quantize_fp8<mpnum_e4m3>(BLOCKS, MATRIX(x), MPNUM_BLOCKSCALE_AMAX, 0, what, stream))
   return mpnum_launch_dequantize_fp8<mpnum_e4m3>(MATRIX(x), a, what, stream);
 }

@@ -13,6 +13,7 @@
 
 #include "runner.hpp"
 
+#include <initializer_list>
 #include <vector>
 
 namespace {
@@ -79,8 +80,11 @@ template <class Turn> void repeat(Turn turn) {
     turn(i % 2 != 0);
 }
 
-cudaError_t both(cudaError_t first, cudaError_t second) {
-  return first == cudaSuccess ? second : first;
+/* The first error of launches in turn: braces, unlike arguments, are evaluated so. */
+cudaError_t in_turn(std::initializer_list<cudaError_t> errors) {
+  for (const cudaError_t error : errors)
+    if (error != cudaSuccess) return error;
+  return cudaSuccess;
 }
 
 void a_short_kernel_reads_what_a_long_one_wrote() {
@@ -89,9 +93,9 @@ void a_short_kernel_reads_what_a_long_one_wrote() {
     float found[2] = {0, 0};
     must_run(cudaMemset(on.half.at, 0, 2 * n), "zeros");
     run_chain(on, is_graph, [&] {
-      return both(mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
-                  mpnum_launch_amax(on.found.at, on.half.at + n - tail, tail, on.stream,
-                                    on.scratch.at));
+      return in_turn({mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
+                      mpnum_launch_amax(on.found.at, on.half.at + n - tail, tail,
+                                        on.stream, on.scratch.at)});
     });
     must_run(cudaMemcpy(found, on.found.at, sizeof found, cudaMemcpyDeviceToHost),
              "amax");
@@ -105,9 +109,10 @@ void a_short_kernel_waits_for_a_long_one_that_reads_what_it_writes() {
   repeat([&](bool is_graph) {
     fill(on.x.at + n - tail, tail, early);
     run_chain(on, is_graph, [&] {
-      return both(mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
-                  mpnum_launch_convert(reinterpret_cast<mpnum_tf32 *>(on.x.at + n - tail),
-                                       on.few.at, tail, on.stream));
+      return in_turn(
+          {mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
+           mpnum_launch_convert(reinterpret_cast<mpnum_tf32 *>(on.x.at + n - tail),
+                                on.few.at, tail, on.stream)});
     });
     must_run(
         cudaMemcpy(made.data(), on.half.at + n - tail, 2 * tail, cudaMemcpyDeviceToHost),
@@ -125,11 +130,10 @@ void what_is_two_launches_back_is_done_too() {
   repeat([&](bool is_graph) {
     must_run(cudaMemset(on.half.at, 0, 2 * n), "zeros");
     run_chain(on, is_graph, [&] {
-      const cudaError_t error =
-          both(mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
-               mpnum_launch_amax(on.found.at, on.few.at, 1, on.stream, on.scratch.at));
-      return both(error,
-                  mpnum_launch_convert(on.y.at, on.half.at + n - tail, tail, on.stream));
+      return in_turn(
+          {mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
+           mpnum_launch_amax(on.found.at, on.few.at, 1, on.stream, on.scratch.at),
+           mpnum_launch_convert(on.y.at, on.half.at + n - tail, tail, on.stream)});
     });
     must_run(cudaMemcpy(made.data(), on.y.at, 4 * tail, cudaMemcpyDeviceToHost),
              "copying back");
@@ -144,9 +148,10 @@ void launches_share_a_scratch() {
   repeat([&](bool is_graph) {
     float found[2] = {0, 0};
     run_chain(on, is_graph, [&] {
-      return both(
-          mpnum_launch_amax(on.found.at, on.x.at, n - tail, on.stream, on.scratch.at),
-          mpnum_launch_amax(on.found.at + 1, on.few.at, tail, on.stream, on.scratch.at));
+      return in_turn(
+          {mpnum_launch_amax(on.found.at, on.x.at, n - tail, on.stream, on.scratch.at),
+           mpnum_launch_amax(on.found.at + 1, on.few.at, tail, on.stream,
+                             on.scratch.at)});
     });
     must_run(cudaMemcpy(found, on.found.at, sizeof found, cudaMemcpyDeviceToHost),
              "amax");
@@ -164,9 +169,10 @@ void what_is_zeroed_between_kernels_is_zeroed_in_turn() {
     float made = 0;
     fill(on.x.at, 1, is_graph ? 2 * late : late);
     run_chain(on, is_graph, [&] {
-      return both(mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
-                  mpnum_launch_nvfp4_scale(
-                      scale.at, mpnum::matrix_of(on.half.at, rows, columns), on.stream));
+      return in_turn(
+          {mpnum_launch_convert(on.half.at, on.x.at, n, on.stream),
+           mpnum_launch_nvfp4_scale(scale.at, mpnum::matrix_of(on.half.at, rows, columns),
+                                    on.stream)});
     });
     must_run(cudaMemcpy(&made, scale.at, sizeof made, cudaMemcpyDeviceToHost), "S");
     const float wanted = 2688.0f / (is_graph ? 2 * late : late);

@@ -582,15 +582,13 @@ template <class T, unsigned N, unsigned threads>
 __global__ void __launch_bounds__(threads)
     move_tiles(const T *src, T *dst, std::size_t n, unsigned *nonzero) {
   typedef mpnum_tile<T, N, threads> tile;
-  const T zero = T();
   for (std::size_t first = blockIdx.x * tile::elements; first < n;
        first += gridDim.x * tile::elements) {
     const tile in = mpnum_load_tile<N, threads>(src, first, n);
     for (unsigned v = 0; v < tile::vectors; ++v)
       for (unsigned j = 0; j < N; ++j)
-        if (first + in.place(v) + j >= n &&
-            std::memcmp(&in.at[v].at[j], &zero, sizeof(T)))
-          atomicAdd(nonzero, 1u);
+        if (first + in.place(v) + j >= n && in.at[v].at[j] != T())
+          atomicAdd(nonzero, 1u); /* no -0 is among them */
     mpnum_store_tile(dst, first, n, in);
   }
 }

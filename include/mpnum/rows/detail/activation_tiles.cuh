@@ -402,14 +402,13 @@ template <> struct gate_each_<0> {
       writer(i, load(i, row_any_()), row_any_());
   }
 };
-/* Whether neither bias nor bounds nor alpha change what goes in. */
-static __device__ __forceinline__ bool gate_is_open_(const mpnum_gate_map_ &map) {
+/* Whether neither bias nor bounds nor alpha change what goes in. Launches ask, too. */
+MPNUM_INLINE bool gate_is_open_(const mpnum_gate_map_ &map) {
   return mpnum_bits_f32(map.high) == 0x7f800000u &&
          mpnum_bits_f32(map.low) == 0xff800000u &&
          mpnum_bits_f32(map.number) == 0x80000000u;
 }
-template <class Job>
-static __device__ __forceinline__ bool gate_is_plain_(const Job &job) {
+template <class Job> MPNUM_INLINE bool gate_is_plain_(const Job &job) {
   return !job.bias && !job.gate.has_alpha && gate_is_open_(job.gate.source) &&
          (!job.factor || gate_is_open_(job.gate.factor));
 }
