@@ -69,6 +69,11 @@ def thread_pool_gives_the_bits_of_one_thread_and_a_table():
         assert run(THREAD_POOL, *wrong)[::2] == (2, "usage: thread_pool [THREADS], 2 to 64\n")
 
 
+def the_gallery_shows_the_numbers_of_today():
+    code, output, errors = run(ROOT / "tools/gallery", "--check")
+    assert code == 0, output + errors
+
+
 def agrees_with_the_host_or_says_what_is_missing(name, program, agreement):
     code, output, errors = run(program)
     if code == 0:
@@ -241,7 +246,7 @@ def simulated_train_step_learns_and_skips():
 
 PROPERTIES = {
     "host": [convert_rounds_the_numbers_it_is_given, contrastive_loss_shows_where_the_textbook_overflows,
-             thread_pool_gives_the_bits_of_one_thread_and_a_table],
+             thread_pool_gives_the_bits_of_one_thread_and_a_table, the_gallery_shows_the_numbers_of_today],
     "device": [quantize_kernel_agrees_with_the_host_or_says_what_is_missing,
                quantize_mx_agrees_with_the_host_or_says_what_is_missing,
                softmax_kernel_agrees_with_the_host_or_says_what_is_missing,
