@@ -349,6 +349,7 @@ INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e
              "mpnum_quantize_rows_kernel_<mpnum::blocks_<mpnum_e2m1, mpnum::TWO_LEVEL_FAMILY_, 16>, float, "
              "mpnum::hadamard_elements_<16, mpnum_bf16>>",
              "mpnum_normalize_blocks_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, mpnum_bf16>",
+             "mpnum_normalize_held_blocks_kernel_<mpnum::blocks_<mpnum_e4m3, mpnum::MX_FAMILY_, 32>, false, mpnum_bf16>",
              "mpnum_softmax_rows_kernel_<false, float, mpnum_e4m3>", "mpnum_cross_entropy_rows_kernel_<float, float, int>",
              "mpnum_normalize_rows_kernel_<mpnum::norm_codes_<mpnum_e4m3>, mpnum_bf16>",
              "mpnum_grad_pass_kernel_<mpnum_grad_findings>", "mpnum_grad_clip_kernel_<mpnum_grad_optimizer>",

@@ -212,6 +212,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   const mpnum_turned_place_<S> place(row, column);
   const Source &at = origin::ahead(src, place.row * job.stride + place.column);
   typename origin::template loads<n> read[4];
+  typename origin::template common<n> common;
   mpnum_lanes<S, n> in[4];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
@@ -219,7 +220,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                        place.row + v, place.column, is_whole);
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
-    in[v] = origin::template value<n>(at, read[v], place.column);
+    in[v] = origin::template value<n>(at, read[v], place.column, common);
   const float found =
       mpnum_quantize_turned_(dst, dst_stride, transposed, transposed_stride, in, place,
                              job, is_whole, *scale, scratch);

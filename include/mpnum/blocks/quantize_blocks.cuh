@@ -98,17 +98,18 @@ static inline cudaError_t mpnum_clear_scales_(const mpnum_quantize_side_ &side,
   return cudaMemsetAsync(side.scale_inv, 0, side.cleared, stream);
 }
 
-/* Cuts a matrix into tiles of 1 << log2_vectors vectors, rows of 1 << shift, so that few
- * of those are past its end: not of 512 or more but for a whole tile, with which the
- * vectors of a thread have no one distance. bytes: those of the codes of a vector. False:
- * too many for a grid. */
+/* Cuts a matrix into tiles of 1 << log2_vectors vectors, rows of 1 << shift, at most
+ * most_shift, so that few of those are past its end: not of 512 or more but for a whole
+ * tile, with which the vectors of a thread have no one distance. bytes: those of the
+ * codes of a vector. False: too many for a grid. */
 static inline bool mpnum_quantize_tiles_(dim3 *grid, mpnum_quantize_job_ *job,
                                          mpnum_quantize_side_ *side, size_t lanes,
                                          size_t bytes, unsigned least_shift,
-                                         bool is_aligned, unsigned log2_vectors) {
+                                         unsigned most_shift, bool is_aligned,
+                                         unsigned log2_vectors) {
   const size_t vectors = job->width / lanes + (job->width % lanes != 0);
   const size_t limit = 0x7fffffff;
-  unsigned shift = log2_vectors;
+  unsigned shift = most_shift;
   while (shift > least_shift &&
          ((shift > 8 && shift < log2_vectors) ||
           ((vectors - 1) >> shift) + 1 > (vectors + vectors / 8) >> shift))
@@ -142,6 +143,9 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
     if (!mpnum_quantize_tiles_(
             &grid, &job, &job.rows, n, n * Blocks::bits / 8,
             mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value,
+            mpnum_origin_<Source>::shares_columns
+                ? mpnum::log2_<MPNUM_LAUNCH_THREADS_>::value
+                : +MPNUM_TILE_LOG2_VECTORS_,
             is_aligned, MPNUM_TILE_LOG2_VECTORS_))
       return cudaErrorInvalidValue;
     const cudaError_t error = mpnum_clear_scales_(job.rows, stream);
@@ -272,7 +276,7 @@ static inline cudaError_t mpnum_launch_dequantize_blocks_(
       mpnum_launch_aligned_(side->codes, side->pitch, alignof(typename back::unit));
   dim3 grid(1);
   if (!mpnum_quantize_tiles_(&grid, &job, side, n, back::bytes, back::least_shift,
-                             is_aligned, back::log2_vectors))
+                             back::log2_vectors, is_aligned, back::log2_vectors))
     return cudaErrorInvalidValue;
   return mpnum_launch_grid_(mpnum_dequantize_blocks_kernel_<Blocks, T>, grid,
                             MPNUM_LAUNCH_THREADS_, stream, dst.data, job);

@@ -128,6 +128,8 @@ template <int kind, bool is_back, class Dy, class Src>
 struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
   typedef mpnum::gate_elements_<kind, is_back, Dy, Src> elements;
   static constexpr int resident = 3;
+  static constexpr bool shares_columns = false;
+  template <unsigned N> using common = mpnum::no_common_;
   template <unsigned N> using loads = mpnum::computed_reads_<N, Dy, Src>;
   static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
     return from;
@@ -150,7 +152,7 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ mpnum_lanes<float, N>
-  value(const elements &from, const loads<N> &in, size_t column) {
+  value(const elements &from, const loads<N> &in, size_t column, mpnum::no_common_ &) {
     const bool is_usual =
         from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
                              +mpnum::gate_usual_<kind>::most;
@@ -196,6 +198,7 @@ template <unsigned N> struct norm_reads_ {
 template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
   typedef mpnum::norm_elements_<Src> elements;
   template <unsigned N> using loads = mpnum::norm_reads_<N>;
+  template <unsigned N> using common = mpnum::no_common_;
   static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
     return from;
   }
@@ -220,7 +223,7 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ mpnum_lanes<float, N>
-  value(const elements &from, const loads<N> &in, size_t column) {
+  value(const elements &from, const loads<N> &in, size_t column, mpnum::no_common_ &) {
     mpnum_lanes<float, N> y = in.x;
     if (in.count)
       mpnum::norm_weigh_(y, from.map, from.weight, from.bias, column,
@@ -245,6 +248,91 @@ static __global__ void __launch_bounds__(512, 1)
   for (unsigned first = 0; 4 * first < place.columns; first += blockDim.x)
     mpnum_quantize_vectors_<Blocks, float, 1, false>(elements, job.to, place.number,
                                                      first + threadIdx.x, 0);
+}
+
+namespace mpnum {
+
+/* Whether the threads of held rows that share a block are neighbours. */
+template <class Blocks> struct held_blocks_ {
+  static constexpr bool is_possible =
+      !Blocks::is_square && Blocks::edge <= row_lanes_ && held_steps_ % 4 == 0;
+};
+/* Blocks of a row that threads hold, four vectors of each at a time. is_plain: as of
+ * held_write_. */
+template <class Blocks, bool is_plain, class Src, unsigned size>
+static __device__ __forceinline__ void
+held_quantize_(const norm_blocks_job_<Src> &job, const held_<Src, size> &row,
+               const held_place_ &place, const mpnum_norm_map_ &map) {
+  typedef mpnum_shared_blocks_<Blocks::edge / size, 4> shared;
+  const float *const weight = job.from.weight ? job.from.weight + place.column : 0;
+  const float *const bias = job.from.bias ? job.from.bias + place.column : 0;
+  const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job.to);
+  uint8_t *const codes = job.to.rows.codes + place.number * job.to.rows.pitch;
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < held_steps_; k += 4) {
+    mpnum_row_scales_<Blocks, size, 4> scales;
+    mpnum_lanes<float, size> y[4];
+    MPNUM_UNROLL_
+    for (unsigned m = 0; m < 4; ++m) {
+      const bool exists = is_plain || held_has_(place, k + m);
+      const mpnum_lanes<float, size> x = held_floats_(row.at[k + m]);
+      const mpnum_lanes<float, size> w =
+          held_factors_<is_plain, size>(weight, k + m, place, 1);
+      const mpnum_lanes<float, size> b = held_factors_<false, size>(
+          is_plain ? 0 : bias, k + m, place, mpnum_from_bits_f32(0x80000000u));
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j) {
+        const float one = mpnum_normed_(&map, x.at[j]);
+        y[m].at[j] = !exists    ? 0.0f
+                     : is_plain ? mpnum_mul_scalar_(one, w.at[j])
+                                : mpnum_fma_scalar_(one, w.at[j], b.at[j]);
+      }
+    }
+    scales.find(rule, y);
+    MPNUM_UNROLL_
+    for (unsigned m = 0; m < 4; ++m) {
+      const unsigned column = place.column + (k + m) * row_lanes_;
+      uint32_t random[size] = {0};
+      if (Blocks::is_stochastic)
+        mpnum_quantize_words_(random, job.to.seed,
+                              job.to.offset + place.number * job.to.stride + column);
+      const mpnum_block_words_<Blocks, size> made =
+          mpnum_quantize_lanes_<Blocks>(y[m], scales.factor(m), random);
+      if (is_plain || held_has_(place, k + m))
+        mpnum_store_codes_<Blocks, size>(codes + column * Blocks::bits / 8, place.number,
+                                         column, job.to.height, job.to.width, true, made);
+    }
+    if (!shared::is_first()) continue;
+    MPNUM_UNROLL_
+    for (unsigned i = 0; i < shared::kept; ++i) {
+      const unsigned own = k + shared::first() + i;
+      const unsigned block = (place.column + own * row_lanes_) / Blocks::edge;
+      if (is_plain || (place.exists && block * Blocks::edge < job.to.width))
+        mpnum_put_scale_<Blocks, false>(job.to.rows, place.number, block,
+                                        scales.codes[i]);
+    }
+  }
+}
+
+} // namespace mpnum
+
+/* Rows in registers, as of mpnum_normalize_held_kernel_. */
+template <class Blocks, bool is_layer, class Src>
+static __global__ void __launch_bounds__(mpnum::held_resident_, 1)
+    mpnum_normalize_held_blocks_kernel_(mpnum::norm_blocks_job_<Src> job) {
+  mpnum_begin_kernel_();
+  enum : unsigned { size = mpnum::held_size_ };
+  __shared__ mpnum::held_scratch_ scratch;
+  const mpnum::held_place_ place =
+      mpnum::held_place_of_<size>(job.from.rows, job.from.columns);
+  mpnum::held_<Src, size> row;
+  mpnum::held_load_(row, job.from.data + place.number * job.from.stride + place.column,
+                    place);
+  const mpnum_norm_map_ map = mpnum::held_find_<is_layer>(row, job.from, place, &scratch);
+  if (place.is_whole && job.from.weight && !job.from.bias)
+    mpnum::held_quantize_<Blocks, true>(job, row, place, map);
+  else
+    mpnum::held_quantize_<Blocks, false>(job, row, place, map);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -395,6 +483,30 @@ normalized_of(mpnum_norm_kind kind, const matrix<Src> &src,
 
 } // namespace mpnum
 
+/* Launches over rows that are held: none of other types and blocks. */
+template <bool is_possible> struct mpnum_normalize_held_blocks_ {
+  template <class Blocks, class Src>
+  static bool has(const mpnum::norm_blocks_job_<Src> &job) {
+    const unsigned size = mpnum::held_size_;
+    return mpnum_norm_is_held_<size>(job.from) &&
+           mpnum_launch_aligned_(job.to.rows.codes, job.to.rows.pitch,
+                                 size * Blocks::bits / 8);
+  }
+  template <class Blocks, class Src>
+  static cudaError_t launch(mpnum::norm_blocks_job_<Src> &job, cudaStream_t stream) {
+    return mpnum_launch_held_<mpnum::held_size_>(
+        job.from.kind == MPNUM_NORM_LAYER
+            ? mpnum_normalize_held_blocks_kernel_<Blocks, true, Src>
+            : mpnum_normalize_held_blocks_kernel_<Blocks, false, Src>,
+        job, job.from.rows, job.from.columns, stream);
+  }
+};
+template <> struct mpnum_normalize_held_blocks_<false> {
+  template <class Blocks, class Job> static bool has(const Job &) { return false; }
+  template <class Blocks, class Job> static cudaError_t launch(Job &, cudaStream_t) {
+    return cudaErrorInvalidValue;
+  }
+};
 /* The kernel of norms, a warp for a row at least. */
 template <class Blocks, class Src>
 static inline cudaError_t mpnum_launch_job_(const mpnum::normed<Src> &src,
@@ -404,12 +516,16 @@ static inline cudaError_t mpnum_launch_job_(const mpnum::normed<Src> &src,
   void (*const kernel)(mpnum::norm_blocks_job_<Src>) =
       mpnum_normalize_blocks_kernel_<Blocks, Src>;
   mpnum::norm_blocks_job_<Src> all = {src.from, job};
+  typedef mpnum_normalize_held_blocks_<sizeof(Src) == 2 &&
+                                       mpnum::held_blocks_<Blocks>::is_possible>
+      held;
   mpnum::row_shape_ shape;
   if (job.what != MPNUM_QUANTIZE_ROWS) return cudaErrorInvalidValue;
   cudaError_t error = mpnum_row_shape_(&shape, reinterpret_cast<const void *>(kernel),
                                        all.from.columns, 1);
   if (error == cudaSuccess) error = mpnum_clear_scales_(job.rows, stream);
   if (error != cudaSuccess) return error;
+  if (held::template has<Blocks>(all)) return held::template launch<Blocks>(all, stream);
   if (shape.threads < 32) {
     shape.threads = 32;
     shape.rows = 8;

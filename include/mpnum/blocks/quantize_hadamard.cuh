@@ -37,6 +37,17 @@ template <unsigned N, class Src> struct hadamard_reads_ {
   mpnum_lanes<Src, N> x;
   int has_any;
 };
+/* Words whose top bits are the signs of N columns. */
+template <unsigned N> struct hadamard_signs_ {
+  size_t column;
+  uint32_t words[N];
+  __device__ __forceinline__ hadamard_signs_() : column(~static_cast<size_t>(0)) {}
+  __device__ __forceinline__ void find(uint64_t seed, size_t of) {
+    if (of == column) return;
+    column = of;
+    mpnum_quantize_words_(words, seed, of);
+  }
+};
 /* The stages with strides that are within a thread's vector, and with those that are not,
  * for which the n elements lie in neighbouring lanes. */
 template <unsigned N, unsigned n>
@@ -63,6 +74,8 @@ static __device__ __forceinline__ void hadamard_stages_(mpnum_lanes<float, N> &x
 template <unsigned n, class Src> struct mpnum_origin_<mpnum::hadamard_elements_<n, Src>> {
   typedef mpnum::hadamard_elements_<n, Src> elements;
   static constexpr int resident = 4;
+  static constexpr bool shares_columns = true;
+  template <unsigned N> using common = mpnum::hadamard_signs_<N>;
   template <unsigned N> using loads = mpnum::hadamard_reads_<N, Src>;
   static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
     return from;
@@ -85,12 +98,15 @@ template <unsigned n, class Src> struct mpnum_origin_<mpnum::hadamard_elements_<
   }
   template <unsigned N>
   static __device__ __forceinline__ mpnum_lanes<float, N>
-  value(const elements &from, const loads<N> &in, size_t column) {
+  value(const elements &from, const loads<N> &in, size_t column, common<N> &signs) {
     mpnum_lanes<float, N> y;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < N; ++j)
       y.at[j] = mpnum::element_at_(in.x, j);
-    mpnum_hadamard_flip_(y.at, N, from.seed, column / 4);
+    signs.find(from.seed, column);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      y.at[j] = mpnum_hadamard_flipped_(y.at[j], signs.words[j]);
     mpnum::hadamard_stages_<N, n>(y);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < N; ++j)

@@ -9,15 +9,20 @@ SIMT_DYNAMIC_SHARED(float, mpnum_rows_shared_);
 
 namespace {
 
-/* The norm itself and all results that its options have. */
-template <class Src, class Launch> void norms_of(unsigned seed) {
+/* The norm itself and all results that its options have. is_held: of 16-bit rows as
+ * threads hold them in registers: vectors, and neither a residual nor a sum. */
+template <class Src, class Launch> void norms_of(unsigned seed, bool is_held = false) {
   const std::size_t widths[] = {1, 3, 31, 64, 65, 300, 2050, 4100, 9000, 70000};
+  const std::size_t held_widths[] = {1024, 2048, 1028, 4096, 2052,
+                                     2040, 6000, 8192, 8188, 16000};
   for (unsigned i = 0; i < 20; ++i) {
     std::mt19937 random(19 * seed + i);
     const auto next = [&random] { return static_cast<unsigned>(random()); };
-    const std::size_t columns = widths[i % 10], rows = 1 + next() % (columns > 9999 ? 1
-                                                                     : columns > 99 ? 3
-                                                                                    : 19);
+    const std::size_t columns = is_held ? held_widths[i % 10] : widths[i % 10];
+    /* Blocks of whole tiles, a weight and no bias take the short way. */
+    const bool is_short = is_held && i % 2 && columns % 2048 == 0;
+    const std::size_t most = columns > 9999 ? 1 : columns > 99 ? 3 : 19;
+    const std::size_t rows = is_short ? 8 : 1 + next() % most;
     const mpnum_norm_kind kind = i % 2 ? MPNUM_NORM_LAYER : MPNUM_NORM_RMS;
     Launch launch;
     manner how;
@@ -25,7 +30,11 @@ template <class Src, class Launch> void norms_of(unsigned seed) {
     how.codes_at = next() % 3 ? 0 : next() % 8;
     how.extra = next() % 4;
     how.random = {next(), next() % 50};
-    matrix<Src> x(rows, columns, next() % 4, i);
+    if (is_held) {
+      how.codes_at = i % 7 == 6 ? 2 : 0;
+      how.extra = 8 * (i % 3);
+    }
+    matrix<Src> x(rows, columns, is_held ? 4 * (next() % 4) : next() % 4, i);
     if (i % 5 != 4 || columns > 9999) /* else most rows have an Inf or a NaN */
       for (Src &one : x.values)
         one = rounded<Src>(static_cast<float>(next() % 2001) / 128 - 8);
@@ -38,12 +47,12 @@ template <class Src, class Launch> void norms_of(unsigned seed) {
     }
     matrix<Src> sum(rows, columns, 1, i + 2);
     mpnum_normalize_options options = mpnum_normalize_default();
-    if (next() % 2) options.weight = weight.data();
-    if (next() % 2) options.bias = bias.data();
-    if (next() % 2) options.residual = residual.view();
+    if (next() % 2 || is_short) options.weight = weight.data();
+    if (next() % 2 && !is_short) options.bias = bias.data();
+    if (next() % 2 && !is_held) options.residual = residual.view();
     if (next() % 2) options.mean = mean.data();
     if (next() % 2) options.inverse = inverse.data();
-    const bool has_sum = next() % 2;
+    const bool has_sum = next() % 2 && !is_held;
     const auto sum_of = [](matrix<Src> &to) {
       mpnum_matrix made = mpnum_matrix_of(mpnum::type_of<Src>::value, to.values.data(),
                                           to.rows, to.columns);
@@ -83,6 +92,12 @@ void norms_have_the_hosts_codes(void) {
   norms_of<mpnum_f16, deepseek<1>>(3);
 }
 
+void norms_of_held_rows_have_the_hosts_codes(void) {
+  norms_of<mpnum_bf16, mx>(4, true);
+  norms_of<mpnum_f16, nvfp4<1, true>>(5, true);
+  norms_of<mpnum_bf16, nvfp4<1, false>>(6, true);
+}
+
 void what_does_not_fit_launches_nothing(void) {
   matrix<mpnum_bf16> x(8, 32, 0, 1);
   stored codes(mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL), 8, 64, 0, 0,
@@ -118,7 +133,8 @@ void what_does_not_fit_launches_nothing(void) {
 } // namespace
 
 int main(int count, char **arguments) {
-  return run_tests(
-      count, arguments,
-      {TEST(norms_have_the_hosts_codes), TEST(what_does_not_fit_launches_nothing)});
+  return run_tests(count, arguments,
+                   {TEST(norms_have_the_hosts_codes),
+                    TEST(norms_of_held_rows_have_the_hosts_codes),
+                    TEST(what_does_not_fit_launches_nothing)});
 }

@@ -22,6 +22,7 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
                          vector * (n * Blocks::bits / 8) + first * job.rows.step;
   mpnum_row_scales_<Blocks, n, count> scales;
   typename origin::template loads<n> read[count];
+  typename origin::template common<n> common;
   mpnum_lanes<T, n> in[count];
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
@@ -32,7 +33,7 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
     const mpnum_tile_place_ own(job, row, vector, first + v);
-    in[v] = origin::template value<n>(at, read[v], own.vector * n);
+    in[v] = origin::template value<n>(at, read[v], own.vector * n, common);
   }
   scales.find(mpnum_quantize_rule_<Blocks>(job), in);
   MPNUM_UNROLL_
@@ -92,6 +93,7 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
                                        unsigned part) {
     typedef mpnum_origin_<Source> origin;
     typename origin::template loads<n> read[4];
+    typename origin::template common<n> common;
     const unsigned thread = threadIdx.x;
     x = thread % tile::lanes * n;
     y = thread / tile::lanes * 4 + part * tile::part;
@@ -104,7 +106,7 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
                                          column, is_whole);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
-      in[v] = origin::template value<n>(at, read[v], column);
+      in[v] = origin::template value<n>(at, read[v], column, common);
   }
   /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
    * are not in one row of threads have the same columns, and the same blocks of them. */
@@ -369,6 +371,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   enum { n = 16 / sizeof(T), count = MPNUM_LAUNCH_VECTORS_ };
   typedef mpnum_origin_<Source> origin;
   typedef typename origin::template loads<n> loads;
+  typename origin::template common<n> common;
   const size_t tile = MPNUM_LAUNCH_THREADS_ * n * static_cast<size_t>(count);
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   uint32_t largest = 0;
@@ -390,7 +393,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
         for (unsigned v = 0; v < count; ++v) {
           const size_t first = (v * MPNUM_LAUNCH_THREADS_ + threadIdx.x) * n;
           in[v] = mpnum::copied_<mpnum_vector_>(
-              origin::template value<n>(at, read[v], i + first));
+              origin::template value<n>(at, read[v], i + first, common));
         }
         found = mpnum_finite_amax_of_<T>(in);
       } else {
@@ -400,7 +403,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
           const loads some = origin::template load<n>(origin::ahead(at, first), job, row,
                                                       i + first, false);
           const mpnum_vector_ one[1] = {mpnum::copied_<mpnum_vector_>(
-              origin::template value<n>(at, some, i + first))};
+              origin::template value<n>(at, some, i + first, common))};
           const uint32_t word = mpnum_finite_amax_of_<T>(one);
           found = word > found ? word : found;
         }

@@ -10,9 +10,16 @@ MPNUM_C_BEGIN_
 
 /* Where elements come from: a matrix in memory, or what is computed of some
  * (quantize_computed.cuh). All that is read is loaded before the first value of it. */
+namespace mpnum {
+struct no_common_ {};
+} // namespace mpnum
 template <class Source> struct mpnum_origin_;
 template <class T> struct mpnum_origin_<const T *> {
   static constexpr int resident = 8; /* blocks of a multiprocessor, at most */
+  /* Whether a thread is to have vectors of the same columns, for which it computes
+   * something once, a common. */
+  static constexpr bool shares_columns = false;
+  template <unsigned N> using common = mpnum::no_common_;
   template <unsigned N> using loads = mpnum_lanes<T, N>;
   static __device__ __forceinline__ const T *ahead(const T *at, size_t elements) {
     return at + elements;
@@ -25,7 +32,7 @@ template <class T> struct mpnum_origin_<const T *> {
   }
   template <unsigned N>
   static __device__ __forceinline__ const loads<N> &
-  value(const T *, const loads<N> &loaded, size_t) {
+  value(const T *, const loads<N> &loaded, size_t, mpnum::no_common_ &) {
     return loaded;
   }
 };
