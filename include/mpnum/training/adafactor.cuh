@@ -47,7 +47,7 @@ mpnum_adafactor_begin_kernel_(Progress *progress, mpnum_adafactor_state_ *state,
     next.factors = state->factors.steps;
     for (uint32_t i = 0; i < 3; ++i)
       next.seeds[i] = mpnum_optimizer_seed_(steps.seed, next.steps, i);
-    state->parameters = state->updates = mpnum_exact_sum_empty();
+    state->parameters = state->averages = state->updates = mpnum_exact_sum_empty();
   }
   *progress = next;
 }
@@ -63,15 +63,15 @@ template <class Progress>
 static __global__ void mpnum_adafactor_averages_kernel_(mpnum_adafactor_job_ job,
                                                         const Progress *progress) {
   mpnum_begin_kernel_();
-  if (progress->is_applied) mpnum_adafactor_averages_of_(job);
+  __shared__ mpnum_exact_sum own;
+  if (progress->is_applied) mpnum_adafactor_averages_of_(job, &own);
 }
-template <class Progress> /* one block */
+template <class Progress>
 static __global__ void mpnum_adafactor_rows_kernel_(mpnum_adafactor_job_ job,
                                                     const Progress *progress) {
   mpnum_begin_kernel_();
-  __shared__ mpnum_exact_sum own;
   __shared__ float root;
-  if (progress->is_applied) mpnum_adafactor_rows_of_(job, &own, &root);
+  if (progress->is_applied) mpnum_adafactor_rows_of_(job, &root);
 }
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)
@@ -156,7 +156,8 @@ mpnum_launch_adafactor_(const mpnum_adafactor_job_ &job, bool clips, size_t most
     error = launch(mpnum_adafactor_averages_kernel_<Progress>,
                    (job.rows + job.columns - 1) / threads + 1, threads);
   if (error == cudaSuccess)
-    error = launch(mpnum_adafactor_rows_kernel_<Progress>, 1, threads);
+    error = launch(mpnum_adafactor_rows_kernel_<Progress>, (job.rows - 1) / threads + 1,
+                   threads);
   if (error == cudaSuccess && clips)
     error = launch(mpnum_adafactor_sizes_kernel_<Progress>,
                    (job.rows * job.tiles - 1) / MPNUM_GRAD_TEAMS_ + 1, threads);

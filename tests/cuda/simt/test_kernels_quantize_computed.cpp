@@ -103,8 +103,9 @@ void check_turned(drawn<Src> &at, const matrix<float> &want, const Computed &x) 
     must(mpnum_quantize_array(MPNUM_TYPE_E4M3, &wanted[begin + r * stride],
                               MPNUM_TYPE_F32, want.values.data() + r * want.stride,
                               columns, scale, nullptr));
-    largest = mpnum_amax(largest,
-                         mpnum_amax_f32(want.values.data() + r * want.stride, columns));
+    const float both[] = {largest,
+                          mpnum_amax_f32(want.values.data() + r * want.stride, columns)};
+    largest = mpnum_amax_f32(both, 2);
     for (std::size_t c = 0; c < columns; ++c)
       wanted_turned[begin + c * high + r] = wanted[begin + r * stride + c];
   }

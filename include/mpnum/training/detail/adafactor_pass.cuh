@@ -10,11 +10,12 @@
 MPNUM_C_BEGIN_
 
 /* What a call keeps in device memory: factors of the step, and of the matrix that is on
- * its way its rate and two totals of squares, empty between matrices. */
+ * its way its rate and totals of squares, empty between matrices: of parameters, averages
+ * of rows and updates. */
 struct mpnum_adafactor_state_ {
   mpnum_adafactor_factors_ factors;
   float rate, shrink;
-  mpnum_exact_sum parameters, updates;
+  mpnum_exact_sum parameters, averages, updates;
 };
 /* A matrix, and room for what is found of it. */
 struct mpnum_adafactor_job_ {
@@ -173,9 +174,9 @@ MPNUM_DEVICE_ void mpnum_adafactor_sums_(const mpnum_adafactor_job_ &job,
   }
   mpnum_adafactor_end_(&job.state->parameters, own);
 }
-/* The averages of one row, or of one column. */
-MPNUM_DEVICE_ void mpnum_adafactor_average_row_(const mpnum_adafactor_job_ &job,
-                                                uint64_t row) {
+/* The average of one row, which is stored, too, or of one column. */
+MPNUM_DEVICE_ float mpnum_adafactor_average_row_(const mpnum_adafactor_job_ &job,
+                                                 uint64_t row) {
   float *const averages = static_cast<float *>(job.t.moment1);
   const mpnum_optimizer_factors_ &f = job.state->factors.steps;
   float average = averages[row];
@@ -183,12 +184,14 @@ MPNUM_DEVICE_ void mpnum_adafactor_average_row_(const mpnum_adafactor_job_ &job,
     average = mpnum_adafactor_joined_(&f, average, tile == 0,
                                       job.squares[row * job.tiles + tile], job.columns);
   averages[row] = average;
+  return average;
 }
 MPNUM_DEVICE_ void mpnum_adafactor_average_column_(const mpnum_adafactor_job_ &job,
                                                    uint64_t column) {
   float *const averages = static_cast<float *>(job.t.moment2);
   const mpnum_optimizer_factors_ &f = job.state->factors.steps;
   float sum = 0;
+  MPNUM_UNROLL_BY_(8) /* loads before sums */
   for (uint64_t chunk = 0; chunk < job.chunks; ++chunk)
     sum = mpnum_add_scalar_(sum, job.sums[chunk * job.columns + column]);
   const float mean =
@@ -199,34 +202,38 @@ MPNUM_DEVICE_ void mpnum_adafactor_average_column_(const mpnum_adafactor_job_ &j
   job.by_column[column] = mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u),
                                             mpnum_sqrt_raw_scalar_(average));
 }
-MPNUM_DEVICE_ void mpnum_adafactor_averages_of_(const mpnum_adafactor_job_ &job) {
+MPNUM_DEVICE_ void mpnum_adafactor_averages_of_(const mpnum_adafactor_job_ &job,
+                                                mpnum_exact_sum *own) {
   const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
   uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  mpnum_adafactor_begin_(own);
   for (; i < job.rows + job.columns; i += threads) {
     if (i < job.rows)
-      mpnum_adafactor_average_row_(job, i);
+      mpnum_grad_add_square_(own, mpnum_f32_to_f64(mpnum_adafactor_average_row_(job, i)));
     else
       mpnum_adafactor_average_column_(job, i - job.rows);
   }
+  mpnum_adafactor_end_(&job.state->averages, own);
 }
-/* What rows multiply by, and the rate before it is clipped: one block. */
+/* What rows multiply by, and, of the first block, the rate before it is clipped. */
 MPNUM_DEVICE_ void mpnum_adafactor_rows_of_(const mpnum_adafactor_job_ &job,
-                                            mpnum_exact_sum *own, float *root) {
+                                            float *root) {
   const float *const averages = static_cast<const float *>(job.t.moment1);
   mpnum_adafactor_state_ *const state = job.state;
-  mpnum_adafactor_begin_(own);
-  for (uint64_t row = threadIdx.x; row < job.rows; row += blockDim.x)
-    mpnum_grad_add_square_(own, mpnum_f32_to_f64(averages[row]));
-  __syncthreads();
+  const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
+  uint64_t row = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (threadIdx.x == 0) {
+    mpnum_exact_sum total = state->averages;
     *root = mpnum_sqrt_raw_scalar_(
-        mpnum_narrow_f64_(mpnum_adafactor_mean_of_(own, job.rows)));
+        mpnum_narrow_f64_(mpnum_adafactor_mean_of_(&total, job.rows)));
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
     state->rate = mpnum_adafactor_rate_(&state->factors, &state->parameters, job.t.n);
     state->shrink = mpnum_mul_scalar_(state->rate, state->factors.decay);
     state->parameters = mpnum_exact_sum_empty();
   }
   __syncthreads();
-  for (uint64_t row = threadIdx.x; row < job.rows; row += blockDim.x)
+  for (; row < job.rows; row += threads)
     job.by_row[row] = mpnum_div_scalar_(*root, mpnum_sqrt_raw_scalar_(averages[row]));
 }
 /* Squares of updates. */
@@ -274,6 +281,8 @@ MPNUM_DEVICE_ void mpnum_adafactor_four_(const mpnum_adafactor_job_ &job,
 }
 MPNUM_DEVICE_ void mpnum_adafactor_steps_(const mpnum_adafactor_job_ &job,
                                           const mpnum_optimizer_progress &progress) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) /* read by launches before */
+    job.state->averages = mpnum_exact_sum_empty();
   MPNUM_NO_UNROLL_
   for (uint64_t tile = blockIdx.x; tile * MPNUM_OPTIMIZER_TILE_ < job.t.n;
        tile += gridDim.x) {
