@@ -193,23 +193,15 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   if (blockIdx.x == 0) own.rest(0, head);
 }
 
-/* Tiles of a matrix, one for each block of 256 threads. */
-template <class T, class S, class Source = const S *>
-static __global__ void
-__launch_bounds__(MPNUM_LAUNCH_THREADS_,
-                  mpnum_resident_<Source, mpnum::dense_<T>::resident>::count)
-    mpnum_quantize_transpose_kernel_(T *dst, size_t dst_stride, T *transposed,
-                                     size_t transposed_stride, float *amax, Source src,
-                                     const float *scale, mpnum_quantize_job_ job) {
-  mpnum_begin_kernel_();
+/* A tile of a source, and its transpose; the largest magnitude that the thread saw. */
+template <bool is_whole, class T, class S, class Source>
+static __device__ __forceinline__ float
+mpnum_quantize_turned_tile_(T *dst, size_t dst_stride, T *transposed,
+                            size_t transposed_stride, const Source &src, float scale,
+                            const mpnum_quantize_job_ &job,
+                            const mpnum_turned_place_<S> &place, uint32_t *scratch) {
   enum { n = mpnum_geometry_<S, 32>::n };
   typedef mpnum_origin_<Source> origin;
-  __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
-  const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
-  const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
-  if (row >= job.height) return;
-  const bool is_whole = mpnum_is_whole_tile_(job);
-  const mpnum_turned_place_<S> place(row, column);
   const Source &at = origin::ahead(src, place.row * job.stride + place.column);
   typename origin::template loads<n> read[4];
   typename origin::template common<n> common;
@@ -221,9 +213,30 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
     in[v] = origin::template value<n>(at, read[v], place.column, common);
-  const float found =
-      mpnum_quantize_turned_(dst, dst_stride, transposed, transposed_stride, in, place,
-                             job, is_whole, *scale, scratch);
+  return mpnum_quantize_turned_<is_whole>(dst, dst_stride, transposed, transposed_stride,
+                                          in, place, job, scale, scratch);
+}
+/* Tiles of a matrix, one for each block of 256 threads. */
+template <class T, class S, class Source = const S *>
+static __global__ void
+__launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                  mpnum_resident_<Source, mpnum::dense_<T>::resident>::count)
+    mpnum_quantize_transpose_kernel_(T *dst, size_t dst_stride, T *transposed,
+                                     size_t transposed_stride, float *amax, Source src,
+                                     const float *scale, mpnum_quantize_job_ job) {
+  mpnum_begin_kernel_();
+  __shared__ uint32_t scratch[MPNUM_TILE_SCRATCH];
+  const size_t row = mpnum_tile_down_() * static_cast<size_t>(MPNUM_TILE_ROWS);
+  const size_t column = blockIdx.x * static_cast<size_t>(mpnum_geometry_<S, 32>::columns);
+  const mpnum_turned_place_<S> place(row, column);
+  float found;
+  if (row >= job.height) return;
+  if (mpnum_is_whole_tile_(job))
+    found = mpnum_quantize_turned_tile_<true>(
+        dst, dst_stride, transposed, transposed_stride, src, *scale, job, place, scratch);
+  else
+    found = mpnum_quantize_turned_tile_<false>(
+        dst, dst_stride, transposed, transposed_stride, src, *scale, job, place, scratch);
   __syncthreads();
   if (!amax) return;
   const float all = mpnum_block_amax_f32(found, scratch);

@@ -217,13 +217,12 @@ template <class S> struct mpnum_turned_place_ {
 };
 /* Codes of such rows of a tile, all of which a block of 256 threads has, and those of its
  * transpose; as below. job: height and width. */
-template <class T, class S, unsigned n>
-MPNUM_DEVICE_ float mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
-                                           size_t transposed_stride,
-                                           const mpnum_lanes<S, n> (&in)[4],
-                                           const mpnum_turned_place_<S> &place,
-                                           const mpnum_quantize_job_ &job, bool is_whole,
-                                           float scale, uint32_t *scratch) {
+template <bool is_whole, class T, class S, unsigned n>
+MPNUM_DEVICE_ float
+mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
+                       size_t transposed_stride, const mpnum_lanes<S, n> (&in)[4],
+                       const mpnum_turned_place_<S> &place,
+                       const mpnum_quantize_job_ &job, float scale, uint32_t *scratch) {
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
   typedef mpnum_geometry_<S, 32> tile;
   static_assert(tile::rows == MPNUM_TILE_ROWS && blocks::bits == 8, "as documented");
@@ -288,12 +287,21 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_stride, T *transposed,
       reinterpret_cast<size_t>(src) % alignof(source_lanes) == 0 && src_stride % n == 0 &&
       reinterpret_cast<size_t>(codes) % alignof(code_lanes) == 0 && codes_stride % n == 0;
   source_lanes in[4];
+  if (is_whole) {
+    MPNUM_UNROLL_
+    for (unsigned v = 0; v < 4; ++v)
+      in[v] = mpnum_load_of_matrix_<n>(at + v * src_stride, job, place.row + v,
+                                       place.column, true);
+    return mpnum_quantize_turned_<true>(codes, codes_stride, transposed,
+                                        transposed_stride, in, place, job, scale,
+                                        scratch);
+  }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
     in[v] = mpnum_load_of_matrix_<n>(at + v * src_stride, job, place.row + v,
-                                     place.column, is_whole);
-  return mpnum_quantize_turned_(codes, codes_stride, transposed, transposed_stride, in,
-                                place, job, is_whole, scale, scratch);
+                                     place.column, false);
+  return mpnum_quantize_turned_<false>(codes, codes_stride, transposed, transposed_stride,
+                                       in, place, job, scale, scratch);
 }
 
 /* Rows that a warp or block shares. */
