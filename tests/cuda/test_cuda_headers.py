@@ -595,6 +595,21 @@ def clang_compiles(half, *what):
               "-o", Path(folder) / "unit.s")
 
 
+def programs_for_a_gpu_are_sources_for_one(half):
+    """As tests/cuda/gpu/programs.txt lists them. The simulator takes calls from one side to the other, nvcc some of them."""
+    clang = need("clang++")
+    toolkit = Path(shutil.which(nvcc())).resolve().parents[1]
+    table = [line.split() for line in (ROOT / "tests/cuda/gpu/programs.txt").read_text().splitlines() if not line.startswith("#")]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "texture_fetch_functions.h").write_text("")
+        for name, source, *flags in table:
+            dialect = [flag for flag in flags if flag.startswith(("-std", "-D"))]
+            check(clang, "-x", "cuda", *dialect, f"--cuda-path={toolkit}", "--cuda-gpu-arch=sm_75", f"--cuda-{half}-only",
+                  "-Wno-unknown-cuda-version", "-D__CLANG_CUDA_TEXTURE_INTRINSICS_H__", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1", "-I", folder,
+                  "-I", INCLUDE, "-fsyntax-only", ROOT / "tests/cuda/gpu" / source)
+    assert len(table) > 15, table
+
+
 def clang_makes_an_object_in_three_steps():
     """As docs/cuda.md prints them: clang 14 has no option for the fatbinary of CUDA 13."""
     clang = need("clang++")
@@ -635,6 +650,7 @@ def full_properties():
         yield named(f"{name} after CUDA's", all_headers_compile, CUDA_TYPES + ours + interop_kernels(), *flags)
     for half in ("device", "host"):
         yield named(f"clang takes all kernels, half of the {half}", clang_compiles, half, "-fsyntax-only")
+        yield named(f"clang takes the tests for a GPU, half of the {half}", programs_for_a_gpu_are_sources_for_one, half)
     yield clang_makes_an_object_in_three_steps
     yield interop_is_a_move_of_bits
     for arch in FULL_ARCHS:
