@@ -46,7 +46,7 @@ static bool open_inputs(work *run, const char **paths, size_t count) {
   if (!run->files) return complain(NULL, "out of memory"), false;
   for (size_t i = 0; i < count; ++i) {
     if (!input_open(&run->files[i], paths[i], &why))
-      return complain(paths[i], why.text), false;
+      return complain_why(paths[i], &why), false;
     ++run->file_count;
   }
   return true;

@@ -105,7 +105,7 @@ static json_t *row_of(const inspection *run, const row *about) {
   json_t *made = json_pack(
       "{s:o, s:o, s:s, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
       json_text(about->file->path), "tensor", json_text(about->values->name), "type",
-      element_name(about->values->type), "shape", shape_of(about->values), "values",
+      stored_name(about->values), "shape", shape_of(about->values), "values",
       (json_int_t)about->values->count, "amax", real_of(found->amax), "zeros",
       (json_int_t)found->zeros, "subnormals", (json_int_t)found->subnormals, "infs",
       (json_int_t)found->infs, "nans", (json_int_t)found->nans, "first_nonfinite",
@@ -220,7 +220,7 @@ static void put_row(FILE *to, const inspection *run, const row *about) {
   put_text(to, about->file->path);
   fputc(',', to);
   put_text(to, about->values->name);
-  fprintf(to, ",%s,%s", element_name(about->values->type), shape);
+  fprintf(to, ",%s,%s", stored_name(about->values), shape);
   put_count(to, about->values->count);
   put_real(to, found->amax);
   put_count(to, found->zeros);

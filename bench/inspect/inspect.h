@@ -14,7 +14,8 @@ typedef struct inspection {
   input_set from;
   verdict_run all; /* rows as in the files */
   verdict kinds[KINDS];
-  row **order;  /* the rows, sorted */
+  row **order;  /* the rows, sorted; small ones, which are told in one line, last */
+  size_t large; /* the first of order, without those */
   size_t shown; /* the first of order */
 } inspection;
 

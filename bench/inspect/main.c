@@ -36,9 +36,6 @@ static bool list_rows(inspection *run) {
       run->all.rows[run->all.count++].values = &file->tensors[t];
     }
   }
-  run->shown = run->all.count;
-  if (run->chosen->top > 0 && run->chosen->top < run->all.count)
-    run->shown = run->chosen->top;
   return run->all.count > 0 || total == 0 ||
          (complain("--tensor", "no tensor has such a name"), false);
 }
@@ -63,7 +60,7 @@ static int perform(inspection *run) {
   const char *subject = NULL;
   refusal why;
   if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
-    return complain(run->from.refused, why.text), WRONG_INPUT;
+    return complain_why(run->from.refused, &why), WRONG_INPUT;
   if (!outputs_check(outputs, run->from.files, run->from.count) || !list_rows(run))
     return WRONG_INPUT;
   if (!judge(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;

@@ -22,7 +22,7 @@ static bool open_array(input *file, int *descriptor, refusal *why) {
 
 static void values_are_read_in_parts(void) {
   input file;
-  refusal why = {""};
+  refusal why = {"", NULL};
   int descriptor;
   float got[2] = {0, 0};
   bool opened = open_array(&file, &descriptor, &why);
@@ -37,7 +37,7 @@ static void values_are_read_in_parts(void) {
 
 static void a_file_that_shrinks_is_refused(void) {
   input file;
-  refusal why = {""};
+  refusal why = {"", NULL};
   int descriptor;
   float got[3];
   bool opened = open_array(&file, &descriptor, &why);

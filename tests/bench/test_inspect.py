@@ -402,8 +402,8 @@ def names_in(out):
 
 MIXED = {"good.npy": npy("'<f4'", "(2000,)", floats(*gauss(2000))),
          "nan.npy": npy("'<f4'", "(3,)", floats(1.0, math.nan, 2.0)),
-         "large.npy": npy("'<f4'", "(3,)", floats(1e6, 1e5, 2e5)),
-         "wide.npy": npy("'<f4'", "(3,)", floats(1e38, 1e-38, 1.0))}
+         "large.npy": npy("'<f4'", "(1028,)", floats(1e6, 1e5, 2e5, 1e6) * 257),
+         "wide.npy": npy("'<f4'", "(1026,)", floats(1e38, 1e-38, 1.0) * 342)}
 
 
 def trouble_comes_first():
