@@ -86,6 +86,24 @@ bool input_add(input *file, const char *name, const tensor *found, refusal *why)
   return true;
 }
 
+bool input_add_other(input *file, const char *name, const char *dtype,
+                     const tensor *found, uint64_t bytes, refusal *why) {
+  unread *grown = realloc(file->others, (file->other_count + 1) * sizeof *grown);
+  if (!grown) return refuse(why, "out of memory");
+  file->others = grown;
+  grown += file->other_count++;
+  grown->name = copy_text(name);
+  grown->dtype = copy_text(dtype);
+  grown->rank = found->rank;
+  grown->shape = malloc((found->rank + 1) * sizeof *grown->shape);
+  grown->offset = found->offset;
+  grown->bytes = bytes;
+  if (!grown->name || !grown->dtype || !grown->shape) return refuse(why, "out of memory");
+  if (found->rank > 0)
+    memcpy(grown->shape, found->shape, found->rank * sizeof *grown->shape);
+  return true;
+}
+
 static bool append_text(char ***list, size_t *count, const char *text, refusal *why) {
   char **grown = realloc(*list, (*count + 1) * sizeof *grown);
   if (grown) *list = grown;
@@ -183,6 +201,12 @@ void input_close(input *file) {
     free(file->tensors[i].shape);
   }
   free(file->tensors);
+  for (size_t i = 0; i < file->other_count; ++i) {
+    free(file->others[i].name);
+    free(file->others[i].dtype);
+    free(file->others[i].shape);
+  }
+  free(file->others);
   free_texts(file->names, file->name_count);
   free_texts(file->notes, file->note_count);
   if (file->inflated) fclose(file->inflated);

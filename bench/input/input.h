@@ -29,6 +29,14 @@ typedef struct tensor {
   uint64_t count;   /* of elements */
 } tensor;
 
+/* A tensor of a type that is not read, which can be copied. */
+typedef struct unread {
+  char *name, *dtype; /* dtype: as the file names it */
+  unsigned rank;
+  uint64_t *shape;
+  uint64_t offset, bytes;
+} unread;
+
 typedef struct input {
   const char *path;
   int descriptor;
@@ -37,6 +45,8 @@ typedef struct input {
   mpnum_type codes; /* that plain bytes are codes of; 0: they are left out */
   tensor *tensors;
   size_t tensor_count;
+  unread *others; /* of a safetensors file, what was left out */
+  size_t other_count;
   char **names; /* of all tensors of a safetensors file, those left out too */
   size_t name_count;
   char **notes; /* what was left out and why, one line each */
@@ -92,6 +102,8 @@ bool input_bytes(const input *file, uint64_t offset, void *dst, size_t size,
 bool part_bytes(const input *file, bool is_inflated, uint64_t offset, void *dst,
                 size_t size, refusal *why);
 bool input_add(input *file, const char *name, const tensor *found, refusal *why);
+bool input_add_other(input *file, const char *name, const char *dtype,
+                     const tensor *found, uint64_t bytes, refusal *why);
 bool input_add_name(input *file, const char *name, refusal *why);
 bool input_note(input *file, refusal *why, const char *format, ...) BENCH_PRINTF(3, 4);
 

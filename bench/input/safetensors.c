@@ -104,9 +104,11 @@ static bool read_entry(input *file, uint64_t values, const char *name,
       !read_shape(entry, shown, &found, why) || !input_add_name(file, name, why))
     return false;
   found.type = read_type(dtype, file->codes);
+  found.offset = values + place->begin;
   if (found.type == 0) {
     shorten(shown_type, sizeof shown_type, 16, dtype);
-    return input_note(file, why,
+    return input_add_other(file, name, dtype, &found, place->end - place->begin, why) &&
+           input_note(file, why,
                       "tensor '%s' left out: %s is none of F64, F32, F16, BF16, F8",
                       shown, shown_type);
   }
@@ -115,8 +117,8 @@ static bool read_entry(input *file, uint64_t values, const char *name,
     return refuse(why, "tensor '%s': its shape does not fit its %" PRIu64 " bytes", shown,
                   place->end - place->begin);
   if (bytes == 0)
-    return input_note(file, why, "tensor '%s' left out: it has no values", shown);
-  found.offset = values + place->begin;
+    return input_add_other(file, name, dtype, &found, 0, why) &&
+           input_note(file, why, "tensor '%s' left out: it has no values", shown);
   return input_add(file, name, &found, why);
 }
 

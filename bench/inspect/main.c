@@ -3,6 +3,7 @@
  * and all is read before anything is written: what goes wrong leaves one line on stderr.
  */
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,21 +45,24 @@ static bool judge(inspection *run, const char **subject, refusal *why) {
   const inspect_options *chosen = run->chosen;
   verdict_candidates(&run->all, chosen->candidates, chosen->candidate_count);
   run->all.exact = chosen->exact;
-  run->all.blocks = chosen->blocks;
+  run->all.blocks = true; /* the verdict on all needs them */
   if (!verdict_measure(&run->all, subject, why)) return false;
   for (int k = 0; k < KINDS; ++k) {
     if (!verdict_of(&run->all, (kind)k, &run->kinds[k], why)) return false;
   }
-  return true;
+  return make_plans(run, subject, why);
 }
 
 static int perform(inspection *run) {
   const inspect_options *chosen = run->chosen;
-  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_json},
-                                   {"CSV", chosen->csv, write_csv},
-                                   {"SVG", chosen->svg, write_svg}};
+  const output outputs[OUTPUTS] = {
+      {"JSON", chosen->json, write_json, false},
+      {"CSV", chosen->csv, write_csv, false},
+      {"SVG", chosen->svg, write_svg, false},
+      {"--emit", chosen->emit, write_emitted, !chosen->force}};
   const char *subject = NULL;
-  refusal why;
+  refusal why, unwritten = {"", NULL};
+  run->about.refused = &unwritten;
   if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
     return complain_why(run->from.refused, &why), WRONG_INPUT;
   if (!outputs_check(outputs, run->from.files, run->from.count) || !list_rows(run))
@@ -76,6 +80,7 @@ int main(int argc, char **argv) {
   refusal why;
   int status = WRONG_INPUT;
   program_title = "mpnum inspect";
+  signal(SIGXFSZ, SIG_IGN); /* a file past its limit is an error of the write */
   run.about.options = argv + 1;
   run.chosen = &chosen;
   if (!inspect_options_read(&chosen, argc, argv, &why)) {
@@ -89,6 +94,9 @@ int main(int argc, char **argv) {
   } else {
     status = perform(&run);
   }
+  plan_free(&run.plain);
+  plan_free(&run.blocks);
+  plan_free(&run.asked);
   verdict_free(&run.all);
   free(run.order);
   inputs_close(&run.from);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../core/command.h"
+#include "emit.h"
 #include "../input/input.h"
 
 void inspect_options_help(void) {
@@ -40,6 +41,15 @@ void inspect_options_help(void) {
       "  --exact         errors and losses over all values, not over a sample of a\n"
       "                  large tensor\n"
       "  --wide          names in full, rows as long as they get\n"
+      "\n"
+      "All of them in one format\n"
+      "  --keep-below DB what has less SQNR stays in 16 bits (default 20, gradients by\n"
+      "                  what is lost)\n"
+      "  --to FORMAT     e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4, beside those\n"
+      "                  that are best\n"
+      "  --emit FILE     the tensors in it, or in the best of e4m3 and e5m2, as\n"
+      "                  safetensors; names as in compressed-tensors (docs/inspect.md)\n"
+      "  --force         --emit over a file that is there, never over an input\n"
       "\n"
       "Output\n"
       "  --json FILE     all of it, in full precision\n"
@@ -109,6 +119,21 @@ static bool read_codes(void *chosen, const char *text, refusal *why) {
   return *codes != 0;
 }
 
+static bool read_floor(void *chosen, const char *text, refusal *why) {
+  char *end;
+  const double floor = strtod(text, &end);
+  (void)why;
+  if (!(*text >= '0' && *text <= '9') || *end != 0 || !(floor <= 200)) return false;
+  ((inspect_options *)chosen)->keep_below = floor;
+  return true;
+}
+
+static bool read_to(void *chosen, const char *text, refusal *why) {
+  (void)why;
+  ((inspect_options *)chosen)->to = text;
+  return emits(text);
+}
+
 static bool read_glob(void *place, const char *text, refusal *why) {
   inspect_options *chosen = place;
   (void)why;
@@ -134,6 +159,10 @@ static const command_option options[] = {
     TEXT(json),
     TEXT(csv),
     TEXT(svg),
+    TEXT(emit),
+    FLAG(force),
+    {"keep-below", "a number of dB from 0 to 200", 0, read_floor},
+    {"to", "e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4", 0, read_to},
     {"details", NULL, 0, choose_details},
     {"tensor", "", 0, read_glob},
     {"sort", "trouble, name, file, size, amax, sqnr or lost", 0, read_sort},
@@ -145,6 +174,7 @@ static const command_option options[] = {
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why) {
   memset(chosen, 0, sizeof *chosen);
   read_formats(chosen, "e4m3,e5m2", why);
+  chosen->keep_below = NO_FLOOR;
   chosen->paths = calloc((size_t)argc + 1, sizeof *chosen->paths);
   chosen->globs = calloc((size_t)argc + 1, sizeof *chosen->globs);
   if (!chosen->paths || !chosen->globs) return refuse(why, "out of memory");
@@ -152,8 +182,11 @@ bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusa
     return false;
   while (optind < argc)
     chosen->paths[chosen->path_count++] = argv[optind++];
-  if (chosen->path_count > 0 || chosen->help || chosen->version) return true;
-  return refuse(why, "no file named; see --help");
+  if (chosen->help || chosen->version) return true;
+  if (chosen->path_count == 0) return refuse(why, "no file named; see --help");
+  if (chosen->emit && chosen->glob_count > 0)
+    return refuse(why, "--emit writes all tensors and goes without --tensor");
+  return true;
 }
 
 void inspect_options_free(inspect_options *chosen) {

@@ -9,6 +9,7 @@
 
 #include "../core/message.h"
 #include "../verdict/verdict.h"
+#include "plan.h"
 
 typedef enum sort_key {
   SORT_TROUBLE,
@@ -33,6 +34,9 @@ typedef struct inspect_options {
   mpnum_type candidates[CANDIDATE_LIMIT];
   unsigned candidate_count;
   const char *json, *csv, *svg; /* NULL: not written */
+  double keep_below;            /* dB; NO_FLOOR: as the rule has it */
+  const char *to, *emit;        /* a format, a file; NULL: none */
+  bool force;                   /* emit over a file that is there */
 } inspect_options;
 
 /* False with the reason when the command line is wrong. options_free in either case. */

@@ -10,6 +10,10 @@ const fit *best_of(const row *about) {
   return about->chosen.best < 0 ? NULL : &about->fits[about->chosen.best];
 }
 
+const char *shown_block(const inspection *run, const choice *of) {
+  return run->chosen->blocks ? block_name(of) : NULL;
+}
+
 const fit *fit_of_f16(const inspection *run, const row *about) {
   return &about->fits[run->all.candidate_count - 2];
 }

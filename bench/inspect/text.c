@@ -143,12 +143,12 @@ static void show_bf16(char *cell, const listed *at) {
 }
 
 static void show_block(char *cell, const listed *at) {
-  const char *name = block_name(&at->about->chosen);
+  const char *name = shown_block(at->run, &at->about->chosen);
   snprintf(cell, CELL, "%s", name ? name : "-");
 }
 
 static void show_block_sqnr(char *cell, const listed *at) {
-  const int block = at->about->chosen.block;
+  const int block = at->run->chosen->blocks ? at->about->chosen.block : -1;
   show_quality(cell, block < 0 ? (double)NAN : at->about->blocks[block].sqnr[0]);
 }
 
@@ -293,13 +293,13 @@ static totals total_of(const inspection *run, size_t first, const input *file) {
   return sum;
 }
 
-static void show_size(char *cell, uint64_t bytes) {
+void show_size(char cell[SIZE_CELL], uint64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double size = (double)bytes;
   size_t unit = 0;
   for (; size >= 1024 && unit < 4; ++unit)
     size /= 1024;
-  snprintf(cell, CELL, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
+  snprintf(cell, SIZE_CELL, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
 static void print_totals(const inspection *run, const char *name, const totals *sum,
@@ -324,7 +324,7 @@ static void print_verdict(const inspection *run, const verdict *about, FILE *to)
   if (about->tensors + about->small + about->empty == 0) return;
   verdict_line(line, sizeof line, &run->all, about);
   fprintf(to, "%s\n", line);
-  if (about->made.block >= 0 && !run->chosen->details) {
+  if (about->made.block >= 0 && run->chosen->blocks && !run->chosen->details) {
     candidate_line(line, sizeof line, &run->all, block_name(&about->made),
                    &about->made.blocks[about->made.block]);
     fprintf(to, "  in blocks %s\n", line);
@@ -383,6 +383,7 @@ bool print_text(const inspection *run, FILE *to) {
   if (run->from.count > 1) print_totals(run, "All files", &all, to);
   print_verdicts(run, to);
   print_small(run, to);
+  print_whole(run, to);
   if (all.sampled > 0)
     fprintf(to,
             "\nSQNR and flush%% of %zu tensor%s come from a sample of %d values;\n"
