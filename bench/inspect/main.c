@@ -11,6 +11,7 @@
 #include <mpnum/core/detail/config.h>
 
 #include "../report/report.h"
+#include "diff.h"
 #include "inspect.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
@@ -74,6 +75,28 @@ static int perform(inspection *run) {
              : NO_RESULT;
 }
 
+/* Of two files; other names and shapes are listed, the rest compared. */
+static int perform_diff(const inspect_options *chosen, char *const *arguments) {
+  static difference made;
+  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_difference, false}};
+  const char *subject = NULL;
+  refusal why;
+  int status = WRONG_INPUT;
+  made.about.options = arguments;
+  made.chosen = chosen;
+  if (!differ(&made, &subject, &why)) {
+    complain_why(subject, &why);
+  } else if (outputs_check(outputs, made.sets[0].files, made.sets[0].count) &&
+             outputs_check(outputs, made.sets[1].files, made.sets[1].count)) {
+    status = NO_RESULT;
+    if (finish_output(print_difference(&made, stdout)) &&
+        outputs_write(outputs, &made.about) && made.remark_count == 0)
+      status = DONE;
+  }
+  differ_free(&made);
+  return status;
+}
+
 int main(int argc, char **argv) {
   static inspection run;
   inspect_options chosen;
@@ -91,6 +114,8 @@ int main(int argc, char **argv) {
       printf("mpnum inspect %d.%d.%d\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
              MPNUM_VERSION_PATCH);
     status = finish_output(true) ? DONE : NO_RESULT;
+  } else if (chosen.diff) {
+    status = perform_diff(&chosen, argv + 1);
   } else {
     status = perform(&run);
   }

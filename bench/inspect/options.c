@@ -15,6 +15,7 @@
 void inspect_options_help(void) {
   fputs(
       "Usage: mpnum inspect [OPTION]... FILE...\n"
+      "       mpnum inspect --diff [OPTION]... FILE FILE\n"
       "\n"
       "  mpnum inspect model.safetensors           # a row per tensor, the worst first\n"
       "  mpnum inspect model.safetensors.index.json --top 20 --svg model.svg\n"
@@ -42,6 +43,11 @@ void inspect_options_help(void) {
       "                  large tensor\n"
       "  --wide          names in full, rows as long as they get\n"
       "\n"
+      "Two files beside each other\n"
+      "  --diff          of each tensor in both: new Inf and NaN of the second, SQNR,\n"
+      "                  cosine, the largest error and where, the share equal in bits;\n"
+      "                  goes with --json, --tensor, --top, --wide and --as\n"
+      "\n"
       "All of them in one format\n"
       "  --keep-below DB what has less SQNR stays in 16 bits (default 20, gradients by\n"
       "                  what is lost)\n"
@@ -59,8 +65,8 @@ void inspect_options_help(void) {
       "\n"
       "Weights and activations are judged by the error of their product, gradients by\n"
       "what is lost: docs/choosing-a-format.md. Columns and fields: docs/inspect.md.\n"
-      "Exit status: 0 done; 1 no results, or they could not be written; 2 wrong option\n"
-      "or input file.\n",
+      "Exit status: 0 done; 1 no results, or they could not be written, or --diff found\n"
+      "other names or shapes; 2 wrong option or input file, or --emit over a file.\n",
       stdout);
 }
 
@@ -161,6 +167,7 @@ static const command_option options[] = {
     TEXT(svg),
     TEXT(emit),
     FLAG(force),
+    FLAG(diff),
     {"keep-below", "a number of dB from 0 to 200", 0, read_floor},
     {"to", "e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4", 0, read_to},
     {"details", NULL, 0, choose_details},
@@ -170,6 +177,16 @@ static const command_option options[] = {
     {"as", "e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m4, e8m0, ue4m3 or ue5m3", 0, read_codes},
     {"formats", "some of e4m3,e5m2,e4m3fnuz,e5m2fnuz,e3m4, each once,", 0, read_formats},
 };
+
+/* What says something of one file has no meaning for two. */
+static bool check_diff(const inspect_options *chosen, refusal *why) {
+  if (chosen->path_count != 2)
+    return refuse(why, "--diff takes two files, not %zu", chosen->path_count);
+  if (chosen->details || chosen->exact || chosen->blocks || chosen->sort || chosen->csv ||
+      chosen->svg || chosen->emit || chosen->to || chosen->keep_below >= 0)
+    return refuse(why, "--diff goes with --json, --tensor, --top, --wide and --as alone");
+  return true;
+}
 
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why) {
   memset(chosen, 0, sizeof *chosen);
@@ -184,6 +201,7 @@ bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusa
     chosen->paths[chosen->path_count++] = argv[optind++];
   if (chosen->help || chosen->version) return true;
   if (chosen->path_count == 0) return refuse(why, "no file named; see --help");
+  if (chosen->diff) return check_diff(chosen, why);
   if (chosen->emit && chosen->glob_count > 0)
     return refuse(why, "--emit writes all tensors and goes without --tensor");
   return true;
