@@ -73,8 +73,18 @@ def npz(members, method=zipfile.ZIP_STORED, **settings):
     return made.getvalue()
 
 
+def wide_npz(members):
+    """With sizes and places of 64 bits, as of an archive past 4 GiB."""
+    limit, zipfile.ZIP64_LIMIT = zipfile.ZIP64_LIMIT, 10
+    try:
+        return npz(members)
+    finally:
+        zipfile.ZIP64_LIMIT = limit
+
+
 SPECIALS = struct.pack("<6I", 0x7F800001, 0xFFC12345, 0x7F800000, 0xFF800000, 0x80000000, 0x00000001)
 ORDINARY = floats(1.5, -2.25, 1e-9, 3e38, 449.0, 0.0)
+F32_MOST, = struct.unpack("<f", floats(3e38))
 TWO = {"a": entry("F32", [3], 0, 12), "b": entry("F32", [3], 12, 24)}
 
 GOOD = {
@@ -143,7 +153,8 @@ GOOD.update({
     "others.npz": npz([*MEMBERS, ("readme.txt", b"text"), ("i.npy", npy("'<i4'", "(6,)", ORDINARY)),
                        ("e.npy", npy("'<f4'", "(0,)", b""))]),
     "comment.npz": npz(MEMBERS)[:-2] + b"\x05\0abcde",
-    "before.npz": npz([("a.npy", ARRAY)], zipfile.ZIP_DEFLATED, compresslevel=9),
+    "wide.npz": wide_npz(MEMBERS),
+    "level.npz": npz([("a.npy", ARRAY)], zipfile.ZIP_DEFLATED, compresslevel=9),
 })
 
 NPY_HEADERS = {

@@ -104,7 +104,11 @@ def what_changed_is_measured():
 
 def types_may_differ():
     w = gauss(64 * 32)
+    w[0], w[1], w[2] = -0.0, 0.0, math.nan
     cut, rounded = bf16(w)
+    cut, rounded[1] = cut[:2] + b"\0\x80" + cut[4:], -0.0
+    assert math.isnan(rounded[2])
+    equal = 2 + sum(x == y for x, y in zip(w[3:], rounded[3:]))  # -0 and NaN, not 0 and -0
     codes, q = [i % 255 - 127 for i in range(2048)], b""
     for i in range(0, 2048, 32):
         q += struct.pack("<e32b", 0.5, *codes[i:i + 32])
@@ -113,8 +117,8 @@ def types_may_differ():
                                           ("q", "q8_0", [64, 32], q)]),
                            "b.safetensors": file_of(w=("BF16", [64, 32], cut), d=("F64", [64, 32], struct.pack("<2048d", *doubles)),
                                                     q=("F32", [64, 32], floats(*(x / 2 for x in codes))))})
-    check(rows["w"], w, rounded, [64, 32], sum(x == y for x, y in zip(w, rounded)))
-    check(rows["d"], w, doubles, [64, 32], 0)
+    check(rows["w"], w, rounded, [64, 32], equal)
+    check(rows["d"], w, doubles, [64, 32], 1)
     assert rows["q"]["sqnr"] == "inf" and rows["q"]["equal"] == 2048 and rows["q"]["type"] == "q8_0", rows["q"]
     assert " f32>bf16 " in out and " f32>f64 " in out, out
 

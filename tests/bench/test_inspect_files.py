@@ -169,6 +169,8 @@ def arrays_of_npz_are_those_of_npy():
         for name, raw in members.items():
             wanted, _ = rows_of("x.npy", "--blocks", **{"x.npy": raw})
             same_values(rows[name], wanted["x.npy"])
+    rows, _ = rows_of("wide.npz", **{"wide.npz": tensor_files.GOOD["wide.npz"]})  # sizes of 64 bits in the directory
+    assert set(rows) == {"a", "f"} and rows["a"]["amax"] == tensor_files.F32_MOST, rows
     rows, out = rows_of("others.npz", **{"others.npz": tensor_files.GOOD["others.npz"]})
     assert set(rows) == {"a", "f"} and "'readme.txt' left out: it is no .npy file" in out, out
     assert "'i.npy' left out: '<i4' is none of" in out and "'e.npy' left out: it has no values" in out, out
@@ -195,6 +197,58 @@ def deflated_members_leave_no_file():
         assert code == 0 and list(scratch.iterdir()) == [], errors
         code, _, errors = bench("deflated.npz", folder=folder, env={"TMPDIR": str(scratch / "none")})
         assert (code, errors) == (2, "mpnum inspect: deflated.npz: cannot be unpacked: No such file or directory\n"), errors
+
+
+# --- what is wrong, and where -------------------------------------------------------------------------------
+
+REASONS = {
+    "cut_values.gguf": "tensor 'a' is to have 24 bytes from byte 64 on, the file 87 in all",
+    "cut_counts.gguf": "ends inside its GGUF header: byte 16 asks for 8 more",
+    "wrong_magic.gguf": "is not a GGUF file: it does not start with GGUF at byte 0",
+    "big_endian.gguf": "GGUF: at byte 4 the version is big-endian, which is not read",
+    "version9.gguf": "GGUF: at byte 4 version 9 is none of 2, 3",
+    "many.gguf": "GGUF: at byte 8 1152921504606846976 tensors, for which the file is too short",
+    "key_type.gguf": "GGUF: at byte 37 a value of type 13, which is none",
+    "array_long.gguf": "GGUF: at byte 37 an array has more than 2^64 bytes",
+    "array_deep.gguf": "GGUF: at byte 133 arrays lie too deep in arrays",
+    "name_zero.gguf": "GGUF: at byte 24 a name has a zero byte in it",
+    "alignment_3.gguf": "GGUF: at byte 53 general.alignment is no power of two",
+    "sizes_5.gguf": "GGUF: at byte 33 a tensor has more than 4 sizes",
+    "sizes_wrap.gguf": "GGUF: at byte 33 a tensor has more than 2^64 elements",
+    "bytes_wrap.gguf": "GGUF: at byte 24 a tensor has more than 2^64 bytes",
+    "offset.gguf": "GGUF: at byte 49 an offset is not aligned",
+    "offset_far.gguf": "tensor 'a' is to have 24 bytes from byte 18446744073709551615 on, the file 88 in all",
+    "overlap.gguf": "tensor 'b' begins inside another, at byte 96",
+    "twice.gguf": "two tensors are named 'a', at bytes 24 and 57",
+    "no_blocks.gguf": "GGUF: at byte 53 rows of 16 are no blocks of q8_0",
+    "cut_end.npz": "is not an npz file: at byte 401 no ZIP archive ends",
+    "count.npz": "npz: at byte 380 there are more members than entries",
+    "count_less.npz": "npz: at byte 329 the directory holds more than its entries",
+    "directory_far.npz": "npz: at byte 380 the directory is said to lie outside the file",
+    "entry_local.npz": "npz: at byte 5 no member begins",
+    "entry_far.npz": "npz: at byte 2147483648 a member is said to begin, past the last one",
+    "entry_64.npz": "npz: at byte 278 an entry lacks its sizes of 64 bits",
+    "encrypted.npz": "npz: at byte 0 a member is encrypted",
+    "method.npz": "npz: at byte 0 a member is packed by method 12, not 0 or 8",
+    "sizes.npz": "npz: at byte 0 a stored member has two sizes",
+    "packed.npz": "npz: at byte 0 a member ends inside the directory",
+    "crc.npz": "npz: at byte 0 the checksum of a member is wrong",
+    "size_more.npz": "npz: at byte 0 a member has other sizes than its entry says",
+    "size_less.npz": " a member is no deflated data of its size",
+    "size_huge.npz": "npz: at byte 0 a member is said to be larger than it can be",
+    "twice.npz": "npz: at byte 278 the directory names 'a' twice",
+    "member.npz": "npz: 'a.npy' at byte 55: holds 23 bytes of values where its shape asks for more",
+    "truth.npy": "npy header: no comma or brace after a field, at byte 49",
+    "shape_list.npy": "npy header: the shape is not a tuple, at byte 60",
+}
+
+
+def what_is_wrong_is_said_with_its_byte():
+    with Folder(**{name: tensor_files.HOSTILE[name] for name in REASONS}) as folder:
+        for name, wanted in REASONS.items():
+            code, out, errors = bench(name, folder=folder)
+            assert code == 2 and out == "" and errors.startswith(f"mpnum inspect: {name}: "), (name, code, errors)
+            assert errors.endswith(f"{wanted}\n"), (name, errors)
 
 
 # --- what is not read --------------------------------------------------------------------------------------
@@ -259,6 +313,10 @@ def names_are_cut_where_they_are_alike():
     assert len(set(shown)) == 24 and max(map(len, out.splitlines())) <= 80, out
     for name in shown:
         assert re.search(r"(conv|dense)_\d+(/|\.\.\.)", name) and "..." in name and "~" not in name, name
+    names = [f"the_network_layer_{i}_{part}_of_a_model_that_has_long_names_of_tensors" for part in ("q", "k") for i in range(9)]
+    _, out = rows_of("a.safetensors", **{"a.safetensors": named(*names)})
+    for line in out.splitlines()[1:19]:
+        assert re.match(r"the_network_layer_\d_[qk]", line), line
 
 
 def small_tensors_have_one_line():
@@ -272,8 +330,8 @@ def small_tensors_have_one_line():
     shown = [line.split()[0] for line in out.split("\n\n")[0].splitlines()[1:]]
     assert shown == ["bad", "fc.weight"], out
     assert "\nSmall: 2 tensors of fewer than 1024 values, 4.1 KiB, amax 7e+04; not in f16 1, bf16 0\n" in out, out
-    _, out = rows_of("a.safetensors", "--tensor", "*bias", **files)  # asked for
-    assert out.splitlines()[1].startswith("fc.bias "), out
+    _, out = rows_of("a.safetensors", "--tensor", "fc*", **files)  # asked for
+    assert {line.split()[0] for line in out.splitlines()[1:3]} == {"fc.bias", "fc.weight"}, out
 
 
 sys.exit(tap.run(
@@ -283,6 +341,7 @@ sys.exit(tap.run(
     arrays_of_npz_are_those_of_npy,
     npz_of_numpy_is_read,
     deflated_members_leave_no_file,
+    what_is_wrong_is_said_with_its_byte,
     pickles_and_graphs_are_refused_with_what_converts_them,
     onnx_is_converted_by_its_lines,
     a_part_is_claimed_by_the_last_word_alone,
