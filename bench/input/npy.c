@@ -186,7 +186,7 @@ static bool find_header(input *file, const npy_part *from, uint64_t *start,
     return refuse(why, "npy header of %" PRIu64 " bytes, the limit is %d", claimed,
                   HEADER_LIMIT);
   if (from->size < *start || claimed > from->size - *start)
-    return refuse(why, "ends inside its npy header");
+    return refuse(why, "ends inside its npy header, at byte %" PRIu64, from->size);
   *length = (size_t)claimed;
   return true;
 }

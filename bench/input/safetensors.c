@@ -250,7 +250,9 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
   if (!root && strncmp(error.text, "duplicate object key", 20) == 0 &&
       refuse_twice(text, length, (size_t)error.position, why))
     return false;
-  if (!root) return refuse(why, "safetensors header is not valid JSON: %s", error.text);
+  if (!root)
+    return refuse(why, "safetensors header is not valid JSON: %s, at byte %d", error.text,
+                  error.position + 8);
   if (!json_is_object(root)) {
     json_decref(root);
     return refuse(why, "safetensors header is not a JSON object");
@@ -274,7 +276,8 @@ bool safetensors_read(input *file, refusal *why) {
     return refuse(why, "safetensors header of %" PRIu64 " bytes, the limit is %d", length,
                   HEADER_LIMIT);
   if (length > file->size - sizeof lead)
-    return refuse(why, "ends inside its safetensors header");
+    return refuse(why, "ends inside its safetensors header, at byte %" PRIu64,
+                  file->size);
   char *text = malloc((size_t)length + 1);
   if (!text) return refuse(why, "out of memory");
   bool good = input_bytes(file, sizeof lead, text, (size_t)length, why) &&

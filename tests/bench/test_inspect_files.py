@@ -238,6 +238,9 @@ REASONS = {
     "size_huge.npz": "npz: at byte 0 a member is said to be larger than it can be",
     "twice.npz": "npz: at byte 278 the directory names 'a' twice",
     "member.npz": "npz: 'a.npy' at byte 55: holds 23 bytes of values where its shape asks for more",
+    "cut_header.safetensors": "ends inside its safetensors header, at byte 40",
+    "unfinished.safetensors": "safetensors header is not valid JSON: '}' expected near end of file, at byte 29",
+    "cut_header.npy": "ends inside its npy header, at byte 30",
     "truth.npy": "npy header: no comma or brace after a field, at byte 49",
     "shape_list.npy": "npy header: the shape is not a tuple, at byte 60",
 }
