@@ -14,7 +14,7 @@
 enum { PIECE = 1 << 14 };
 
 typedef struct work {
-  unsigned char raw[2][PIECE * 8], scratch[PIECE * 8];
+  unsigned char raw[2][PIECE * 8];
   float floats[PIECE];
   double values[2][PIECE];
 } work;
@@ -27,66 +27,6 @@ static bool is_wanted(const difference *made, const char *name) {
     if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
   }
   return chosen->glob_count == 0;
-}
-
-static size_t tensors_of(const input_set *set) {
-  size_t sum = 0;
-  for (size_t f = 0; f < set->count; ++f)
-    sum += set->files[f].tensor_count;
-  return sum;
-}
-
-static int compare_sides(const void *a, const void *b) {
-  const side *left = a, *right = b;
-  return strcmp(left->values->name, right->values->name);
-}
-
-static int compare_name(const void *name, const void *of) {
-  return strcmp(name, ((const side *)of)->values->name);
-}
-
-static side *find_side(side *sides, size_t count, const char *name) {
-  return bsearch(name, sides, count, sizeof *sides, compare_name);
-}
-
-/* By name, count of them; NULL when out of memory. */
-static side *list_sides(const input_set *set, size_t *count) {
-  side *made = calloc(tensors_of(set) + 1, sizeof *made);
-  *count = 0;
-  for (size_t f = 0; made && f < set->count; ++f) {
-    const input *file = &set->files[f];
-    for (size_t t = 0; t < file->tensor_count; ++t)
-      made[(*count)++] = (side){file, &file->tensors[t], 1, false};
-  }
-  if (made) qsort(made, *count, sizeof *made, compare_sides);
-  return made;
-}
-
-/* Codes of 8 bits beside a float of their name and "_scale" are worth so much each; that
- * float is then no tensor of its own. */
-static bool take_scales(side *sides, size_t *count, refusal *why) {
-  size_t i, kept = 0;
-  for (i = 0; i < *count; ++i) {
-    const tensor *values = sides[i].values;
-    float scale;
-    char *base;
-    if (values->type != MPNUM_TYPE_F32 || values->blocks || values->count != 1 ||
-        !ends_in(values->name, "_scale"))
-      continue;
-    if (!(base = copy_text(values->name))) return refuse(why, "out of memory");
-    base[strlen(base) - strlen("_scale")] = 0;
-    side *codes = find_side(sides, *count, base);
-    free(base);
-    if (!codes || !is_byte_type(codes->values->type)) continue;
-    if (!input_floats(sides[i].file, values, 0, &scale, 1, why)) return false;
-    codes->factor = (double)scale;
-    sides[i].is_scale = true;
-  }
-  for (i = 0; i < *count; ++i) {
-    if (!sides[i].is_scale) sides[kept++] = sides[i];
-  }
-  *count = kept;
-  return true;
 }
 
 static bool add_remark(difference *made, const char *name, const char *text,
@@ -125,14 +65,14 @@ static bool add_shapes(difference *made, const char *name, unsigned rank,
 }
 
 /* The rows to compare, and remarks on the others. */
-static bool pair(difference *made, side *left, size_t left_count, side *right,
-                 size_t right_count, refusal *why) {
-  const bool by_place = left_count == 1 && right_count == 1; /* a.npy and b.npy */
-  made->rows = calloc(left_count + 1, sizeof *made->rows);
+static bool pair(difference *made, refusal *why) {
+  const side_list *left = &made->sides[0], *right = &made->sides[1];
+  const bool by_place = left->count == 1 && right->count == 1; /* a.npy and b.npy */
+  made->rows = calloc(left->count + 1, sizeof *made->rows);
   if (!made->rows) return refuse(why, "out of memory");
-  for (size_t i = 0; i < left_count; ++i) {
-    const tensor *values = left[i].values;
-    const side *found = by_place ? right : find_side(right, right_count, values->name);
+  for (size_t i = 0; i < left->count; ++i) {
+    const tensor *values = left->sides[i].values;
+    const side *found = by_place ? right->sides : find_side(right, values->name);
     if (!is_wanted(made, values->name)) continue;
     if (!found) {
       if (!add_remark(made, values->name, "is only in the first", why)) return false;
@@ -146,13 +86,13 @@ static bool pair(difference *made, side *left, size_t left_count, side *right,
     } else if (values->rank > 1 && values->fortran_order != other->fortran_order) {
       if (!add_remark(made, values->name, "is stored in two orders", why)) return false;
     } else {
-      made->rows[made->count++].sides[0] = left[i];
+      made->rows[made->count++].sides[0] = left->sides[i];
       made->rows[made->count - 1].sides[1] = *found;
     }
   }
-  for (size_t i = 0; i < right_count && !by_place; ++i) {
-    const char *name = right[i].values->name;
-    if (is_wanted(made, name) && !find_side(left, left_count, name) &&
+  for (size_t i = 0; i < right->count && !by_place; ++i) {
+    const char *name = right->sides[i].values->name;
+    if (is_wanted(made, name) && !find_side(left, name) &&
         !add_remark(made, name, "is only in the second", why))
       return false;
   }
@@ -161,36 +101,21 @@ static bool pair(difference *made, side *left, size_t left_count, side *right,
 
 /* --- values */
 
-/* In doubles, and as the file has them. */
-static bool read_values(work *at, const side *from, int which, uint64_t first,
-                        size_t count, refusal *why) {
-  double *to = at->values[which];
-  if (!input_values(from->file, from->values, first, at->raw[which], count, why))
-    return false;
-  if (from->values->type == MPNUM_TYPE_F64) {
-    memcpy(to, at->raw[which], count * sizeof *to);
-  } else {
-    if (!read_floats(from->file, from->values, first, at->scratch, at->floats, count,
-                     why))
-      return false;
-    for (size_t i = 0; i < count; ++i)
-      to[i] = (double)at->floats[i];
-  }
-  for (size_t i = 0; i < count && from->factor != 1; ++i)
-    to[i] *= from->factor;
-  return true;
-}
-
+/* Elements as the files have them, where both have one type; else by value and sign. */
 static uint64_t count_equal(const work *at, const compared *of, size_t count) {
-  const mpnum_type type = of->sides[0].values->type;
+  const side *left = &of->sides[0], *right = &of->sides[1];
+  const mpnum_type type = left->values->type;
+  const bool by_bits = type == right->values->type && !left->blocks && !right->blocks &&
+                       left->factor == right->factor;
+  const bool is_f64 = type == MPNUM_TYPE_F64;
+  const unsigned char *raw = is_f64 ? (const void *)at->values[0] : at->raw[0];
+  const unsigned char *other = is_f64 ? (const void *)at->values[1] : at->raw[1];
   const unsigned size = element_size(type);
-  const bool by_bits =
-      type == of->sides[1].values->type && of->sides[0].factor == of->sides[1].factor;
   uint64_t equal = 0;
   for (size_t i = 0; i < count; ++i) {
     const double x = at->values[0][i], y = at->values[1][i];
     if (by_bits)
-      equal += memcmp(at->raw[0] + i * size, at->raw[1] + i * size, size) == 0;
+      equal += memcmp(raw + i * size, other + i * size, size) == 0;
     else
       equal += (x == y && !signbit(x) == !signbit(y)) || (isnan(x) && isnan(y));
   }
@@ -227,7 +152,9 @@ static bool compare_row(work *at, compared *to, const char **subject, refusal *w
     const size_t now = count - first < PIECE ? (size_t)(count - first) : PIECE;
     for (int which = 0; which < 2; ++which) {
       *subject = to->sides[which].file->path;
-      if (!read_values(at, &to->sides[which], which, first, now, why)) return false;
+      if (!side_values(&to->sides[which], first, at->values[which], now, at->raw[which],
+                       at->floats, why))
+        return false;
     }
     add_values(at, to, first, now);
   }
@@ -273,8 +200,8 @@ static bool compare_bytes(difference *made, work *at, const bytes *left, bool is
   const char *name = left->of->name;
   const bytes right = find_bytes(&made->sets[is_second ? 0 : 1], name);
   bool same = true;
-  if (!is_wanted(made, name)) return true;
-  if (!right.of)
+  if (!is_wanted(made, name) || is_taken(&made->sides[is_second], left->of)) return true;
+  if (!right.of || is_taken(&made->sides[!is_second], right.of))
     return add_remark(made, name,
                       is_second ? "is only in the second" : "is only in the first", why);
   if (is_second) return true; /* compared already */
@@ -349,29 +276,21 @@ static bool compare_all(difference *made, const char **subject, refusal *why) {
 }
 
 bool differ(difference *made, const char **subject, refusal *why) {
-  size_t counts[2] = {0, 0};
-  side *sides[2] = {NULL, NULL};
-  bool good = true;
-  for (int which = 0; good && which < 2; ++which) {
+  for (int which = 0; which < 2; ++which) {
     input_set *set = &made->sets[which];
-    good = inputs_open(set, &made->chosen->paths[which], 1, made->chosen->codes, why);
-    *subject = set->refused;
-    if (!good) break;
-    sides[which] = list_sides(set, &counts[which]);
+    if (!inputs_open(set, &made->chosen->paths[which], 1, made->chosen->codes, why))
+      return *subject = set->refused, false;
     *subject = made->chosen->paths[which];
-    good = sides[which] ? take_scales(sides[which], &counts[which], why)
-                        : refuse(why, "out of memory");
+    if (!sides_of(set, &made->sides[which], why)) return false;
   }
-  good = good && pair(made, sides[0], counts[0], sides[1], counts[1], why) &&
-         compare_all(made, subject, why);
-  free(sides[0]);
-  free(sides[1]);
-  return good;
+  return pair(made, why) && compare_all(made, subject, why);
 }
 
 void differ_free(difference *made) {
   free(made->rows);
   free(made->remarks);
+  sides_free(&made->sides[0]);
+  sides_free(&made->sides[1]);
   inputs_close(&made->sets[0]);
   inputs_close(&made->sets[1]);
 }

@@ -7,14 +7,7 @@
 #include "../report/report.h"
 #include "../input/shards.h"
 #include "options.h"
-
-/* A tensor of a set, whose values are times a factor: that of x_scale for codes x. */
-typedef struct side {
-  const input *file;
-  const tensor *values;
-  double factor;
-  bool is_scale; /* the factor of another */
-} side;
+#include "sides.h"
 
 /* A tensor in both. Sums are over values that are finite in both. */
 typedef struct compared {
@@ -38,6 +31,7 @@ typedef struct difference {
   report about; /* first, for the writer */
   const inspect_options *chosen;
   input_set sets[2];
+  side_list sides[2];
   compared *rows; /* sorted: new Inf and NaN, then the lowest SQNR */
   size_t count;
   remark *remarks; /* what could not be compared */

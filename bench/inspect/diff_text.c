@@ -19,8 +19,8 @@ enum { CELL = 40, NAME_LEAST = 16, USUAL_WIDTH = 80, REMARKS_SHOWN = 20, SCHEMA 
 /* --- the table */
 
 static void show_types(char *cell, const compared *of) {
-  const char *left = stored_name(of->sides[0].values);
-  const char *right = stored_name(of->sides[1].values);
+  const char *left = type_of_side(&of->sides[0]);
+  const char *right = type_of_side(&of->sides[1]);
   snprintf(cell, CELL, strcmp(left, right) == 0 ? "%s" : "%s>%s", left, right);
 }
 
@@ -220,7 +220,7 @@ static json_t *row_json(const compared *of) {
   const tensor *values = of->sides[0].values;
   json_t *made = json_pack(
       "{s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "tensor", json_text(values->name),
-      "type", stored_name(values), "second_type", stored_name(of->sides[1].values),
+      "type", type_of_side(&of->sides[0]), "second_type", type_of_side(&of->sides[1]),
       "values", (json_int_t)values->count, "sqnr", real_of(sqnr_of_pair(of)), "cosine",
       real_of(cosine_of_pair(of)), "largest_error", real_of(of->largest),
       "largest_error_at", place_of(of, of->largest_at, of->largest <= 0));

@@ -113,6 +113,10 @@ def types_may_differ():
     for i in range(0, 2048, 32):
         q += struct.pack("<e32b", 0.5, *codes[i:i + 32])
     doubles = [x + 2.0 ** -40 for x in w]
+    changed = [*doubles[:100], doubles[100] + 1, *doubles[101:]]
+    rows, _, _ = diff(**{name: npy("'<f8'", "(64, 32)", struct.pack("<2048d", *values)) for name, values in (
+        ("a.npy", doubles), ("b.npy", changed))})
+    check(rows["a.npy"], doubles, changed, [64, 32], 2047)
     rows, _, out = diff(**{"a.gguf": gguf([("w", "f32", [64, 32], floats(*w)), ("d", "f32", [64, 32], floats(*w)),
                                           ("q", "q8_0", [64, 32], q)]),
                            "b.safetensors": file_of(w=("BF16", [64, 32], cut), d=("F64", [64, 32], struct.pack("<2048d", *doubles)),
@@ -123,17 +127,45 @@ def types_may_differ():
     assert " f32>bf16 " in out and " f32>f64 " in out, out
 
 
-def codes_are_worth_their_scale():
-    """As --emit writes them: the SQNR is that of the verdict."""
-    w = gauss(64 * 32)
-    with Folder(**{"a.safetensors": file_of(w=("F32", [64, 32], floats(*w)))}) as folder:
-        code, _, errors = bench("a.safetensors", "--emit", "b.safetensors", "--json", "j", folder=folder)
-        assert code == 0, errors
-        verdict = json_of(folder / "j")["plans"][0]
-        code, out, errors = bench("--diff", "a.safetensors", "b.safetensors", "--json", "d", folder=folder)
-        assert code == 0 and errors == "", (out, errors)
-        rows = json_of(folder / "d")["differences"]
-    assert [row["tensor"] for row in rows] == ["w"] and math.isclose(rows[0]["sqnr"], verdict["sqnr"], rel_tol=1e-12), (rows, verdict)
+def codes_are_worth_their_scales():
+    """As --emit writes them: the SQNR is that of the verdict, past a piece of 16,384 values."""
+    w, h = gauss(64 * 288), gauss(2 * 16 * 64, 3.0, 2)
+    with Folder(**{"a.safetensors": file_of(w=("F32", [64, 288], floats(*w)), h=("F32", [2, 16, 64], floats(*h)))}) as folder:
+        for kind in ("e4m3", "e5m2", "mx_e4m3", "mx_e2m3", "mx_e2m1", "nvfp4"):
+            code, _, errors = bench("a.safetensors", "--to", kind, "--emit", f"{kind}.safetensors", "--keep-below", "0", "--json", "j",
+                                    folder=folder)
+            assert code == 0, errors
+            verdict = {plan["format"]: plan for plan in json_of(folder / "j")["plans"]}[kind]
+            code, out, errors = bench("--diff", "a.safetensors", f"{kind}.safetensors", "--json", "d", folder=folder)
+            assert code == 0 and errors == "", (out, errors)
+            rows = {row["tensor"]: row for row in json_of(folder / "d")["differences"]}
+            assert set(rows) == {"w", "h"} and rows["w"]["second_type"] == kind, rows
+            worst = min(rows, key=lambda name: rows[name]["sqnr"])
+            assert (worst, math.isclose(rows[worst]["sqnr"], verdict["worst_sqnr"], rel_tol=1e-9)) == (verdict["worst"], True), rows
+            shares = sum(row["values"] * 10 ** (-row["sqnr"] / 10) for row in rows.values())
+            assert math.isclose(-10 * math.log10(shares / (len(w) + len(h))), verdict["sqnr"], rel_tol=1e-9), (rows, verdict)
+            code, out, _ = bench("--diff", f"{kind}.safetensors", f"{kind}.safetensors", folder=folder)
+            assert code == 0 and "2 equal in all bits" in out, out
+
+
+def codes_without_their_scales_are_bytes():
+    w, codes = ("F32", [2, 32], floats(*gauss(64))), bytes(range(32))
+    scale = ("U8", [2, 1], b"\x7f\x80")
+    for packed, more in ((("U8", [2, 16], codes), {}), (("U8", [2, 16], codes), {"w_scale": ("U8", [3, 1], b"abc")}),
+                         (("U8", [2, 8], codes), {"w_scale": scale}), (("I8", [2, 16], codes), {"w_scale": scale}),
+                         (("U8", [2, 2 ** 62], codes), {"w_scale": scale}), (("U8", [2, 16], codes), {"w_scale": scale, "w": w})):
+        rows, remarks, _ = diff(code=1, **{"a.safetensors": file_of(w=w, v=w),
+                                           "b.safetensors": file_of(v=w, w_packed=packed, **more)})
+        assert set(rows) == {"v"} | ({"w"} & set(more)), rows
+        assert set(remarks) == {"w_packed", *more} - {"w"} | ({"w"} - set(more)), remarks
+    rows, remarks, _ = diff(**{"a.safetensors": file_of(w=w, v=w), "b.safetensors": file_of(v=w, w_packed=("U8", [2, 16], codes), w_scale=scale)})
+    assert rows["w"]["second_type"] == "mx_e2m1" and remarks == {}, rows
+    eight = ("F8_E4M3", [2, 32], bytes(range(64)))
+    rows, remarks, _ = diff(code=1, **{"a.safetensors": file_of(w=w), "b.safetensors": file_of(w=eight, w_scale=("U8", [3], b"abc"))})
+    assert rows["w"]["second_type"] == "e4m3" and set(remarks) == {"w_scale"}, (rows, remarks)
+    rows, _, _ = diff(**{f"{name}.safetensors": file_of(w=eight, w_scale=("U8", [2, 1], raw)) for name, raw in (
+        ("a", b"\x7f\x7f"), ("b", b"\x7f\x80"))})  # one code, two values
+    assert rows["w"]["equal"] == 32, rows
 
 
 def arrays_of_two_files_are_one_pair():
@@ -215,7 +247,8 @@ def every_field_is_documented():
 sys.exit(tap.run(
     what_changed_is_measured,
     types_may_differ,
-    codes_are_worth_their_scale,
+    codes_are_worth_their_scales,
+    codes_without_their_scales_are_bytes,
     arrays_of_two_files_are_one_pair,
     what_differs_in_name_or_shape_is_listed,
     the_worst_come_first,
