@@ -49,7 +49,12 @@ bool make_plans(inspection *run, const char **subject, refusal *why) {
 
 bool write_emitted(const report *about, FILE *to) {
   const inspection *run = (const inspection *)(const void *)about;
-  return emit(&run->asked, run->from.files, run->from.count, to, about->refused);
+  refusal why = {"", NULL};
+  if (emit(&run->asked, run->from.files, run->from.count, to, &why)) return true;
+  if (why.text[0])
+    refuse(about->refused, "cannot be written: %s%.200s",
+           strcmp(why.text, "out of memory") == 0 ? "" : "an input ", why.text);
+  return false;
 }
 
 /* --- text */

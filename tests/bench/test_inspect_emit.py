@@ -9,14 +9,16 @@ import os
 import random
 import resource
 import struct
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import block_reference
 import tap
-from bench_program import FORMATS, Folder, bench, json_of
+from bench_program import FORMATS, PROGRAM, SECONDS, Folder, bench, json_of
 from block_reference import f32, rounded
 from tensor_files import entry, floats, gguf, npy, safetensors
 
@@ -357,6 +359,33 @@ def no_room_leaves_no_half_of_a_file():
         assert os.listdir(folder) == ["a.safetensors"], os.listdir(folder)
 
 
+def an_input_that_is_cut_leaves_no_half_of_a_file():
+    """While it is written: nothing but zeros, which take no room."""
+    size = 2 ** 28
+
+    def has_begun():
+        try:
+            return any(other.stat().st_size > 2 ** 16 for other in folder.glob("o.safetensors.*"))
+        except FileNotFoundError:  # renamed just now
+            return False
+
+    with Folder(**{"a.safetensors": safetensors({"w": entry("F32", [size // 16384, 4096], 0, size)})}) as folder:
+        path = folder / "a.safetensors"
+        os.truncate(path, path.stat().st_size + size)
+        child = subprocess.Popen([PROGRAM, path, "--to", "e4m3", "--emit", "o.safetensors"], cwd=folder, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+        while child.poll() is None and not has_begun():
+            time.sleep(0.001)
+        cut = child.poll() is None
+        os.truncate(path, 2 ** 20)
+        errors = child.communicate(timeout=SECONDS)[1]
+        if not cut:
+            raise tap.Skip("it was written before it could be cut")
+        assert (child.returncode, errors) == (
+            1, "mpnum inspect: o.safetensors: cannot be written: an input became shorter while it was read\n"), errors
+        assert os.listdir(folder) == ["a.safetensors"], os.listdir(folder)
+
+
 sys.exit(tap.run(
     what_is_emitted_has_the_values_of_its_format,
     what_stays_is_as_it_was_or_in_16_bits,
@@ -368,4 +397,5 @@ sys.exit(tap.run(
     compressed_tensors_reads_what_is_emitted,
     what_is_there_is_not_overwritten,
     wrong_calls_are_refused,
-    no_room_leaves_no_half_of_a_file))
+    no_room_leaves_no_half_of_a_file,
+    an_input_that_is_cut_leaves_no_half_of_a_file))
