@@ -46,7 +46,7 @@ static bool open_inputs(work *run, const char **paths, size_t count) {
   if (!run->files) return complain(NULL, "out of memory"), false;
   for (size_t i = 0; i < count; ++i) {
     if (!input_open(&run->files[i], paths[i], &why))
-      return complain(paths[i], why.text), false;
+      return complain_why(paths[i], &why), false;
     ++run->file_count;
   }
   return true;
@@ -157,9 +157,9 @@ static int perform(work *run, const bench_options *chosen) {
   if (chosen->isa >= 0 &&
       !(long_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))
     return complain("--isa", "this CPU has no such instructions"), WRONG_INPUT;
-  run->outputs[0] = (output){"JSON", chosen->json, report_json};
-  run->outputs[1] = (output){"CSV", chosen->csv, report_csv};
-  run->outputs[2] = (output){"SVG", chosen->svg, report_svg};
+  run->outputs[0] = (output){"JSON", chosen->json, report_json, false};
+  run->outputs[1] = (output){"CSV", chosen->csv, report_csv, false};
+  run->outputs[2] = (output){"SVG", chosen->svg, report_svg, false};
   if (!open_inputs(run, paths, count) ||
       !outputs_check(run->outputs, run->files, run->file_count))
     return WRONG_INPUT;

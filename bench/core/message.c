@@ -15,6 +15,7 @@ bool refuse(refusal *why, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why->text, sizeof why->text, format, arguments);
+  why->advice = NULL;
   va_end(arguments);
   return false;
 }
@@ -38,6 +39,11 @@ void complain(const char *subject, const char *text) {
   snprintf(line, sizeof line, "%s", text);
   clean_text(line);
   fprintf(stderr, "%s: %s%s%s\n", program_title, shown, subject ? ": " : "", line);
+}
+
+void complain_why(const char *subject, const refusal *why) {
+  complain(subject, why->text);
+  if (why->advice) fputs(why->advice, stderr);
 }
 
 void must_(int status) {

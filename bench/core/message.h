@@ -19,6 +19,7 @@ extern "C" {
 
 typedef struct refusal {
   char text[320];
+  const char *advice; /* whole lines that follow it; NULL: none */
 } refusal;
 
 /* Writes why; always false, so that a check reads `return refuse(why, ...)`. */
@@ -29,6 +30,8 @@ extern const char *program_title;
 
 /* Prints `mpnum bench: [subject: ]text` as one line on stderr. subject may be NULL. */
 void complain(const char *subject, const char *text);
+/* The same with its advice. */
+void complain_why(const char *subject, const refusal *why);
 
 /* Ends the program, which has a fault, if a call of the library did not succeed. */
 #define must(status) must_((int)(status))

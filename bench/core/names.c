@@ -56,6 +56,68 @@ static void number(name *of, size_t size, size_t width) {
   snprintf(of->shown + strlen(of->shown), size - strlen(of->shown), "%s", ending);
 }
 
+/* --- where to cut */
+
+/* Names that a cut is compared with, spread over the list; of more names than the limit
+ * each is cut in its middle, as this takes 0.1 ms a name. */
+enum { COMPARED = 24, LIST_LIMIT = 4096 };
+
+static bool is_ascii(const char *text) {
+  for (; *text; ++text) {
+    if ((unsigned char)*text > 0x7f) return false;
+  }
+  return true;
+}
+
+/* In how many others the text between is, too. */
+static size_t common_in(const name *list, size_t count, const name *of, size_t from,
+                        size_t length, char *room) {
+  const size_t step = count < COMPARED ? 1 : count / COMPARED;
+  size_t found = 0;
+  memcpy(room, of->whole + from, length);
+  room[length] = 0;
+  for (size_t i = 0; i < count; i += step)
+    found += &list[i] != of && strstr(list[i].whole, room) != NULL;
+  return found;
+}
+
+/* Cuts out what the most other names have, too, and so tells none apart: one part, or
+ * where that says more the beginning and the end; of several such cuts the one next to
+ * the middle, and where no other name has any, that in the middle. */
+static void cut_common(const name *list, size_t count, const name *of, size_t size,
+                       size_t width) {
+  const size_t total = strlen(of->whole), middle = width - 3 - (width - 3) / 2;
+  const size_t kept = width > 6 ? width - 6 : 0; /* of two cuts */
+  size_t head, best = middle, most = 0, begin = 0;
+  if (total <= width || !is_ascii(of->whole)) return;
+  char *room = malloc(total + 1);
+  if (!room) return; /* it is cut in the middle */
+  for (size_t i = 0; i <= 2 * middle; ++i) {
+    head = i % 2 ? middle - (i + 1) / 2 : middle + i / 2; /* 0, -1, 1, -2, 2, ... */
+    if (head + 3 > width) continue;
+    const size_t found = common_in(list, count, of, head, total - (width - 3), room);
+    if (found <= most) continue;
+    most = found;
+    best = head;
+  }
+  for (head = 4; kept > 8 && head + kept + 4 <= total; ++head) {
+    const size_t before = common_in(list, count, of, 0, head, room);
+    const size_t after =
+        before > most ? common_in(list, count, of, head + kept, total - head - kept, room)
+                      : 0;
+    if (after <= most) continue;
+    most = before < after ? before : after;
+    begin = head;
+  }
+  free(room);
+  if (begin > 0) {
+    snprintf(of->shown, size, "...%.*s...", (int)kept, of->whole + begin);
+    clean_text(of->shown);
+  } else {
+    shorten_at(of->shown, size, width, best, of->whole);
+  }
+}
+
 /* In rounds: a new cut may be like another name. The last ones number. */
 static void set_apart(name *list, size_t count, size_t size, size_t width) {
   size_t alike;
@@ -86,6 +148,8 @@ char **shorten_apart(const char *const *texts, size_t count, size_t width) {
     list[i].shown = made[i] = room + i * size;
     shorten(made[i], size, width, texts[i]);
   }
+  for (size_t i = 0; i < count && count <= LIST_LIMIT; ++i)
+    cut_common(list, count, &list[i], size, width);
   set_apart(list, count, size, width);
   free(list);
   return made;

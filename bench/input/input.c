@@ -13,6 +13,8 @@
 #include <mpnum/core/round.h>
 #include <mpnum/types/f32.h>
 
+#include "ggml_blocks.h"
+
 const char *element_name(mpnum_type type) { return mpnum_type_name(type); }
 
 bool is_byte_type(mpnum_type type) {
@@ -33,11 +35,27 @@ bool multiply(uint64_t a, uint64_t b, uint64_t *product) {
   return true;
 }
 
+const char *stored_name(const tensor *of) {
+  return of->blocks ? ggml_type_of(of->blocks)->name : element_name(of->type);
+}
+
+uint64_t stored_bytes(const tensor *of) {
+  const ggml_type *blocks = of->blocks ? ggml_type_of(of->blocks) : NULL;
+  return blocks ? of->count / blocks->values * blocks->bytes
+                : of->count * element_size(of->type);
+}
+
 bool input_bytes(const input *file, uint64_t offset, void *dst, size_t size,
                  refusal *why) {
+  return part_bytes(file, false, offset, dst, size, why);
+}
+
+bool part_bytes(const input *file, bool is_inflated, uint64_t offset, void *dst,
+                size_t size, refusal *why) {
+  const int descriptor = is_inflated ? fileno(file->inflated) : file->descriptor;
   unsigned char *to = dst;
   while (size > 0) {
-    ssize_t got = pread(file->descriptor, to, size, (off_t)offset);
+    ssize_t got = pread(descriptor, to, size, (off_t)offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return refuse(why, "cannot be read: %s", strerror(errno));
     if (got == 0) return refuse(why, "became shorter while it was read");
@@ -65,6 +83,24 @@ bool input_add(input *file, const char *name, const tensor *found, refusal *why)
   if (found->rank > 0)
     memcpy(grown->shape, found->shape, found->rank * sizeof *grown->shape);
   ++file->tensor_count;
+  return true;
+}
+
+bool input_add_other(input *file, const char *name, const char *dtype,
+                     const tensor *found, uint64_t bytes, refusal *why) {
+  unread *grown = realloc(file->others, (file->other_count + 1) * sizeof *grown);
+  if (!grown) return refuse(why, "out of memory");
+  file->others = grown;
+  grown += file->other_count++;
+  grown->name = copy_text(name);
+  grown->dtype = copy_text(dtype);
+  grown->rank = found->rank;
+  grown->shape = malloc((found->rank + 1) * sizeof *grown->shape);
+  grown->offset = found->offset;
+  grown->bytes = bytes;
+  if (!grown->name || !grown->dtype || !grown->shape) return refuse(why, "out of memory");
+  if (found->rank > 0)
+    memcpy(grown->shape, found->shape, found->rank * sizeof *grown->shape);
   return true;
 }
 
@@ -100,17 +136,29 @@ const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+static const struct {
+  const char *ending;
+  bool (*read)(input *file, refusal *why);
+} readers[] = {{".npy", npy_read},
+               {".npz", npz_read},
+               {".safetensors", safetensors_read},
+               {".gguf", gguf_read}};
+enum { READERS = sizeof readers / sizeof *readers };
+
 static bool read_table(input *file, refusal *why) {
   struct stat status;
-  bool npy = ends_in(file->path, ".npy");
+  size_t r = 0;
   if (fstat(file->descriptor, &status) != 0)
     return refuse(why, "cannot be examined: %s", strerror(errno));
   if (!S_ISREG(status.st_mode)) return refuse(why, "is not a regular file");
   if (status.st_size == 0) return refuse(why, "is empty");
-  if (!npy && !ends_in(file->path, ".safetensors"))
-    return refuse(why, "has a name that ends in neither .npy nor .safetensors");
+  if (refuse_foreign(file->path, why)) return false;
+  while (r < READERS && !ends_in(file->path, readers[r].ending))
+    ++r;
+  if (r == READERS)
+    return refuse(why, "has a name that ends in none of .npy, .npz, .safetensors, .gguf");
   file->size = (uint64_t)status.st_size;
-  if (!(npy ? npy_read(file, why) : safetensors_read(file, why))) return false;
+  if (!readers[r].read(file, why)) return false;
   /* With notes it holds others, which is no fault of the file's. */
   return file->tensor_count + file->note_count > 0 || refuse(why, "holds no values");
 }
@@ -153,26 +201,88 @@ void input_close(input *file) {
     free(file->tensors[i].shape);
   }
   free(file->tensors);
+  for (size_t i = 0; i < file->other_count; ++i) {
+    free(file->others[i].name);
+    free(file->others[i].dtype);
+    free(file->others[i].shape);
+  }
+  free(file->others);
   free_texts(file->names, file->name_count);
   free_texts(file->notes, file->note_count);
+  if (file->inflated) fclose(file->inflated);
   close(file->descriptor);
   memset(file, 0, sizeof *file);
   file->descriptor = -1;
 }
 
-static uint64_t load_code(const unsigned char *at, unsigned size, bool big_endian) {
-  uint64_t code = 0;
-  for (unsigned i = 0; i < size; ++i)
-    code = code << 8 | at[big_endian ? i : size - 1 - i];
-  return code;
+/* --- values */
+
+static bool host_is_big_endian(void) {
+  const uint16_t one = 1;
+  unsigned char first;
+  memcpy(&first, &one, 1);
+  return first == 0;
 }
 
-static float code_to_float(mpnum_type type, uint64_t code) {
+static void swap_bytes(void *values, unsigned size, size_t count) {
+  unsigned char *at = values;
+  for (; count > 0; --count, at += size) {
+    for (unsigned i = 0; i < size / 2; ++i) {
+      const unsigned char kept = at[i];
+      at[i] = at[size - 1 - i];
+      at[size - 1 - i] = kept;
+    }
+  }
+}
+
+/* Of blocks, which the elements may begin and end amid. */
+static bool blocks_values(const input *file, const tensor *source, uint64_t first,
+                          float *dst, size_t count, refusal *why) {
+  enum { PIECE = 4096 };
+  const ggml_type *type = ggml_type_of(source->blocks);
+  unsigned char raw[PIECE / 16 * 9]; /* 36 bytes for 64 values at most, 34 for 32 */
+  float values[PIECE];
+  unsigned char *const from = raw;
+  while (count > 0) {
+    const uint64_t block = first / type->values;
+    const size_t skipped = (size_t)(first % type->values);
+    const size_t room = sizeof raw / type->bytes * type->values;
+    const size_t most = room < PIECE ? room : PIECE;
+    const size_t wanted = count < most - skipped ? count : most - skipped;
+    const size_t held = (skipped + wanted + type->values - 1) / type->values;
+    if (!input_bytes(file, source->offset + block * type->bytes, from, held * type->bytes,
+                     why))
+      return false;
+    ggml_to_floats(type, values, from, held);
+    memcpy(dst, values + skipped, wanted * sizeof *dst);
+    dst += wanted;
+    first += wanted;
+    count -= wanted;
+  }
+  return true;
+}
+
+bool input_values(const input *file, const tensor *source, uint64_t first, void *dst,
+                  size_t count, refusal *why) {
+  const unsigned size = element_size(source->type);
+  if (source->blocks) return blocks_values(file, source, first, dst, count, why);
+  if (!part_bytes(file, source->is_inflated, source->offset + first * size, dst,
+                  count * size, why))
+    return false;
+  if (source->big_endian != host_is_big_endian()) swap_bytes(dst, size, count);
+  return true;
+}
+
+static float to_float(mpnum_type type, const unsigned char *at) {
+  uint16_t two;
+  float value;
   double wide;
-  if (type == MPNUM_TYPE_F32) return mpnum_from_bits_f32((uint32_t)code);
-  if (type != MPNUM_TYPE_F64) return mpnum_decode(mpnum_format_of(type), (uint32_t)code);
-  memcpy(&wide, &code, sizeof wide);
-  return mpnum_f64_to_f32(wide);
+  if (is_byte_type(type)) return mpnum_decode(mpnum_format_of(type), *at);
+  if (type == MPNUM_TYPE_F32) return memcpy(&value, at, sizeof value), value;
+  if (type == MPNUM_TYPE_F64)
+    return memcpy(&wide, at, sizeof wide), mpnum_f64_to_f32(wide);
+  memcpy(&two, at, sizeof two);
+  return mpnum_decode(mpnum_format_of(type), two);
 }
 
 bool input_floats(const input *file, const tensor *source, uint64_t first, float *dst,
@@ -181,11 +291,9 @@ bool input_floats(const input *file, const tensor *source, uint64_t first, float
   unsigned size = element_size(source->type);
   while (count > 0) {
     size_t i, now = count < sizeof raw / size ? count : sizeof raw / size;
-    if (!input_bytes(file, source->offset + first * size, raw, now * size, why))
-      return false;
+    if (!input_values(file, source, first, raw, now, why)) return false;
     for (i = 0; i < now; ++i)
-      dst[i] = code_to_float(source->type,
-                             load_code(raw + i * size, size, source->big_endian));
+      dst[i] = to_float(source->type, raw + i * size);
     dst += now;
     first += now;
     count -= now;

@@ -115,15 +115,15 @@ static bool read_entry(cursor *text, header *found, refusal *why) {
          refuse(why, "npy header: descr is not the name of one plain type");
 }
 
-static bool read_header(cursor text, header *found, refusal *why) {
-  if (!accept(&text, '{')) return refuse(why, "npy header: not a dictionary");
-  while (!accept(&text, '}')) {
-    if (!read_entry(&text, found, why)) return false;
-    if (!accept(&text, ',') && (text.at == text.end || *text.at != '}'))
+static bool read_header(cursor *text, header *found, refusal *why) {
+  if (!accept(text, '{')) return refuse(why, "npy header: not a dictionary");
+  while (!accept(text, '}')) {
+    if (!read_entry(text, found, why)) return false;
+    if (!accept(text, ',') && (text->at == text->end || *text->at != '}'))
       return refuse(why, "npy header: no comma or brace after a field");
   }
-  skip_space(&text);
-  if (text.at != text.end) return refuse(why, "npy header: text after the dictionary");
+  skip_space(text);
+  if (text->at != text->end) return refuse(why, "npy header: text after the dictionary");
   if (!found->has_descr || !found->has_order || !found->has_shape)
     return refuse(why, "npy header: descr, fortran_order or shape is missing");
   return true;
@@ -168,11 +168,13 @@ static bool read_type(const char *descr, mpnum_type codes, tensor *found, refusa
                 descr);
 }
 
-/* The header text lies in [start, start + length). */
-static bool find_header(input *file, uint64_t *start, size_t *length, refusal *why) {
+/* The header text lies in [start, start + length) of the part. */
+static bool find_header(input *file, const npy_part *from, uint64_t *start,
+                        size_t *length, refusal *why) {
   unsigned char lead[12] = {0};
-  size_t lead_size = file->size < sizeof lead ? (size_t)file->size : sizeof lead;
-  if (!input_bytes(file, 0, lead, lead_size, why)) return false;
+  size_t lead_size = from->size < sizeof lead ? (size_t)from->size : sizeof lead;
+  if (!part_bytes(file, from->is_inflated, from->begin, lead, lead_size, why))
+    return false;
   if (lead_size < 10 || memcmp(lead, "\x93NUMPY", 6) != 0)
     return refuse(why, "is not an npy file: it does not start with 93 NUMPY");
   if (lead[6] < 1 || lead[6] > 3 || lead[7] != 0)
@@ -183,53 +185,69 @@ static bool find_header(input *file, uint64_t *start, size_t *length, refusal *w
   if (claimed > HEADER_LIMIT)
     return refuse(why, "npy header of %" PRIu64 " bytes, the limit is %d", claimed,
                   HEADER_LIMIT);
-  if (file->size < *start || claimed > file->size - *start)
-    return refuse(why, "ends inside its npy header");
+  if (from->size < *start || claimed > from->size - *start)
+    return refuse(why, "ends inside its npy header, at byte %" PRIu64, from->size);
   *length = (size_t)claimed;
   return true;
 }
 
-static bool read_text(input *file, uint64_t start, size_t length, header *found,
-                      refusal *why) {
+/* A refusal of the text says at which byte of the npy file. */
+static bool read_text(input *file, const npy_part *from, uint64_t start, size_t length,
+                      header *found, refusal *why) {
   char *text = malloc(length + 1);
   cursor whole;
   if (!text) return refuse(why, "out of memory");
   whole.at = text;
   whole.end = text + length;
-  bool good =
-      input_bytes(file, start, text, length, why) && read_header(whole, found, why);
+  bool good = part_bytes(file, from->is_inflated, from->begin + start, text, length, why);
+  if (good && !read_header(&whole, found, why)) {
+    const size_t used = strlen(why->text);
+    good = false;
+    snprintf(why->text + used, sizeof why->text - used, ", at byte %" PRIu64,
+             start + (uint64_t)(whole.at - text));
+  }
   free(text);
   return good;
 }
 
-bool npy_read(input *file, refusal *why) {
+bool npy_read_part(input *file, const npy_part *from, refusal *why) {
   header found;
   tensor array;
   uint64_t bytes;
   size_t length = 0;
   memset(&found, 0, sizeof found);
   memset(&array, 0, sizeof array);
-  if (!find_header(file, &array.offset, &length, why) ||
-      !read_text(file, array.offset, length, &found, why))
+  if (!find_header(file, from, &array.offset, &length, why) ||
+      !read_text(file, from, array.offset, length, &found, why))
     return false;
   unsigned integers = integer_size(found.descr);
   if (integers == 1 && file->codes != 0) integers = 0;
   if (integers == 0 && !read_type(found.descr, file->codes, &array, why)) return false;
   unsigned size = integers > 0 ? integers : element_size(array.type);
+  array.is_inflated = from->is_inflated;
   array.offset += length;
   array.count = found.count;
   array.rank = found.rank;
   array.shape = found.shape;
   array.fortran_order = found.fortran_order;
-  uint64_t held = file->size - array.offset;
+  uint64_t held = from->size - array.offset;
+  array.offset += from->begin;
   if (!multiply(array.count, size, &bytes) || bytes > held)
     return refuse(why, "holds %" PRIu64 " bytes of values where its shape asks for more",
                   held);
   if (bytes < held)
     return refuse(why, "holds %" PRIu64 " bytes after its last value", held - bytes);
-  if (array.count == 0) return true;
+  if (array.count == 0)
+    return !from->shown[0] ||
+           input_note(file, why, "%sleft out: it has no values", from->shown);
   if (integers > 0)
-    return input_note(file, why, "left out: '%s' is none of f64, f32, f16, bf16%s",
-                      found.descr, integers == 1 ? "; --as e4m3 takes codes" : "");
-  return input_add(file, base_name(file->path), &array, why);
+    return input_note(file, why, "%sleft out: '%s' is none of f64, f32, f16, bf16%s",
+                      from->shown, found.descr,
+                      integers == 1 ? "; --as e4m3 takes codes" : "");
+  return input_add(file, from->name, &array, why);
+}
+
+bool npy_read(input *file, refusal *why) {
+  const npy_part whole = {false, 0, file->size, base_name(file->path), ""};
+  return npy_read_part(file, &whole, why);
 }

@@ -104,9 +104,11 @@ static bool read_entry(input *file, uint64_t values, const char *name,
       !read_shape(entry, shown, &found, why) || !input_add_name(file, name, why))
     return false;
   found.type = read_type(dtype, file->codes);
+  found.offset = values + place->begin;
   if (found.type == 0) {
     shorten(shown_type, sizeof shown_type, 16, dtype);
-    return input_note(file, why,
+    return input_add_other(file, name, dtype, &found, place->end - place->begin, why) &&
+           input_note(file, why,
                       "tensor '%s' left out: %s is none of F64, F32, F16, BF16, F8",
                       shown, shown_type);
   }
@@ -115,8 +117,8 @@ static bool read_entry(input *file, uint64_t values, const char *name,
     return refuse(why, "tensor '%s': its shape does not fit its %" PRIu64 " bytes", shown,
                   place->end - place->begin);
   if (bytes == 0)
-    return input_note(file, why, "tensor '%s' left out: it has no values", shown);
-  found.offset = values + place->begin;
+    return input_add_other(file, name, dtype, &found, 0, why) &&
+           input_note(file, why, "tensor '%s' left out: it has no values", shown);
   return input_add(file, name, &found, why);
 }
 
@@ -248,7 +250,9 @@ static bool read_json(input *file, const char *text, size_t length, refusal *why
   if (!root && strncmp(error.text, "duplicate object key", 20) == 0 &&
       refuse_twice(text, length, (size_t)error.position, why))
     return false;
-  if (!root) return refuse(why, "safetensors header is not valid JSON: %s", error.text);
+  if (!root)
+    return refuse(why, "safetensors header is not valid JSON: %s, at byte %d", error.text,
+                  error.position + 8);
   if (!json_is_object(root)) {
     json_decref(root);
     return refuse(why, "safetensors header is not a JSON object");
@@ -272,7 +276,8 @@ bool safetensors_read(input *file, refusal *why) {
     return refuse(why, "safetensors header of %" PRIu64 " bytes, the limit is %d", length,
                   HEADER_LIMIT);
   if (length > file->size - sizeof lead)
-    return refuse(why, "ends inside its safetensors header");
+    return refuse(why, "ends inside its safetensors header, at byte %" PRIu64,
+                  file->size);
   char *text = malloc((size_t)length + 1);
   if (!text) return refuse(why, "out of memory");
   bool good = input_bytes(file, sizeof lead, text, (size_t)length, why) &&

@@ -105,7 +105,7 @@ static json_t *row_of(const inspection *run, const row *about) {
   json_t *made = json_pack(
       "{s:o, s:o, s:s, s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "file",
       json_text(about->file->path), "tensor", json_text(about->values->name), "type",
-      element_name(about->values->type), "shape", shape_of(about->values), "values",
+      stored_name(about->values), "shape", shape_of(about->values), "values",
       (json_int_t)about->values->count, "amax", real_of(found->amax), "zeros",
       (json_int_t)found->zeros, "subnormals", (json_int_t)found->subnormals, "infs",
       (json_int_t)found->infs, "nans", (json_int_t)found->nans, "first_nonfinite",
@@ -118,7 +118,7 @@ static json_t *row_of(const inspection *run, const row *about) {
       real_of(shown->clipped), "flushed", real_of(shown->flushed), "sampled",
       about->sampled, "f16", survival_of(about, fit_of_f16(run, about)), "bf16",
       survival_of(about, fit_of_bf16(run, about)), "block_format",
-      block_name(&about->chosen));
+      shown_block(run, &about->chosen));
   json_object_update(made, more);
   json_decref(more);
   if (run->chosen->details) {
@@ -127,7 +127,8 @@ static json_t *row_of(const inspection *run, const row *about) {
       json_array_append_new(list, fit_of(&about->fits[f], &about->chosen.of[f]));
     json_object_set_new(made, "formats", list);
   }
-  if (about->has_blocks) json_object_set_new(made, "blocks", blocks_of(about));
+  if (about->has_blocks && run->chosen->blocks)
+    json_object_set_new(made, "blocks", blocks_of(about));
   json_object_set_new(made, "exponents", exponents_of(&about->found.histogram));
   return made;
 }
@@ -146,13 +147,14 @@ static json_t *verdict_json(const inspection *run, const verdict *about) {
   json_t *list = json_array(), *blocks = json_array();
   for (unsigned f = 0; f < run->all.candidate_count && of->of[f].worst; ++f)
     json_array_append_new(list, outcome_of(element_name(run->all.types[f]), &of->of[f]));
-  for (unsigned f = 0; f < BLOCK_FORMATS && of->blocks[f].worst; ++f)
+  for (unsigned f = 0; f < BLOCK_FORMATS && run->chosen->blocks && of->blocks[f].worst;
+       ++f)
     json_array_append_new(blocks, outcome_of(block_format_of(f).name, &of->blocks[f]));
   return json_pack("{s:s, s:I, s:I, s:I, s:s, s:s?, s:o, s:o}", "kind",
                    kind_name(about->is), "tensors", (json_int_t)about->tensors, "small",
                    (json_int_t)about->small, "empty", (json_int_t)about->empty, "format",
-                   choice_name(&run->all, of), "block_format", block_name(of), "formats",
-                   list, "blocks", blocks);
+                   choice_name(&run->all, of), "block_format", shown_block(run, of),
+                   "formats", list, "blocks", blocks);
 }
 
 static json_t *texts_of(char *const *texts, size_t count) {
@@ -164,6 +166,7 @@ static json_t *texts_of(char *const *texts, size_t count) {
 
 bool write_json(const report *about, FILE *to) {
   const inspection *run = inspection_of(about);
+  const plan *const plans[] = {&run->plain, &run->blocks, &run->asked};
   size_t count = 0, i;
   while (about->options[count])
     ++count;
@@ -184,6 +187,11 @@ bool write_json(const report *about, FILE *to) {
     const verdict *of = &run->kinds[i];
     if (of->tensors + of->small + of->empty > 0)
       good = json_put(to, count++ ? ",\n" : "\n", verdict_json(run, of));
+  }
+  good = good && fputs("\n],\n\"plans\":[", to) != EOF;
+  for (i = 0, count = 0; good && i < sizeof plans / sizeof *plans; ++i) {
+    if (plans[i]->count > 0)
+      good = json_put(to, count++ ? ",\n" : "\n", plan_json(run, plans[i]));
   }
   good = good && fputs("\n],\n\"tensors\":[", to) != EOF;
   for (i = 0; good && i < run->all.count; ++i)
@@ -214,13 +222,13 @@ static void put_row(FILE *to, const inspection *run, const row *about) {
   const findings *found = &about->found;
   const fit *best = best_of(about), *shown = best ? best : &no_fit;
   const fit *const wide[] = {fit_of_f16(run, about), fit_of_bf16(run, about)};
-  const char *block = block_name(&about->chosen);
+  const char *block = shown_block(run, &about->chosen);
   char shape[24 * RANK_LIMIT];
   show_shape(shape, sizeof shape, about->values);
   put_text(to, about->file->path);
   fputc(',', to);
   put_text(to, about->values->name);
-  fprintf(to, ",%s,%s", element_name(about->values->type), shape);
+  fprintf(to, ",%s,%s", stored_name(about->values), shape);
   put_count(to, about->values->count);
   put_real(to, found->amax);
   put_count(to, found->zeros);

@@ -7,6 +7,9 @@
 #include "../report/report.h"
 #include "../verdict/verdict.h"
 #include "options.h"
+#include "plan.h"
+
+#include <jansson.h>
 
 typedef struct inspection {
   report about; /* first: output_write hands it to the writers below */
@@ -14,13 +17,18 @@ typedef struct inspection {
   input_set from;
   verdict_run all; /* rows as in the files */
   verdict kinds[KINDS];
-  row **order;  /* the rows, sorted */
+  row **order;  /* the rows, sorted; small ones, which are told in one line, last */
+  size_t large; /* the first of order, without those */
   size_t shown; /* the first of order */
+  /* Of all tensors; asked: the one that --to or --emit names. */
+  plan plain, blocks, asked;
 } inspection;
 
 const fit *best_of(const row *about); /* NULL: none */
 const fit *fit_of_f16(const inspection *run, const row *about);
 const fit *fit_of_bf16(const inspection *run, const row *about);
+/* Of the block format; NULL: none, or none was asked for. */
+const char *shown_block(const inspection *run, const choice *of);
 /* Whether a format of 8 bits was chosen. */
 bool is_narrow(const row *about);
 /* Nothing clipped, and at most LOST_SHARE flushed. */
@@ -38,5 +46,15 @@ void print_details(const inspection *run, const row *about, FILE *to);
 bool write_json(const report *about, FILE *to);
 bool write_csv(const report *about, FILE *to);
 bool write_svg(const report *about, FILE *to);
+
+/* "1.5 KiB" */
+enum { SIZE_CELL = 32 };
+void show_size(char cell[SIZE_CELL], uint64_t bytes);
+
+/* False with the reason, and the name of what it is about, which may be NULL. */
+bool make_plans(inspection *run, const char **subject, refusal *why);
+void print_whole(const inspection *run, FILE *to);
+json_t *plan_json(const inspection *run, const plan *of);
+bool write_emitted(const report *about, FILE *to);
 
 #endif

@@ -3,6 +3,7 @@
  * and all is read before anything is written: what goes wrong leaves one line on stderr.
  */
 #include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <mpnum/core/detail/config.h>
 
 #include "../report/report.h"
+#include "diff.h"
 #include "inspect.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
@@ -36,9 +38,6 @@ static bool list_rows(inspection *run) {
       run->all.rows[run->all.count++].values = &file->tensors[t];
     }
   }
-  run->shown = run->all.count;
-  if (run->chosen->top > 0 && run->chosen->top < run->all.count)
-    run->shown = run->chosen->top;
   return run->all.count > 0 || total == 0 ||
          (complain("--tensor", "no tensor has such a name"), false);
 }
@@ -47,23 +46,26 @@ static bool judge(inspection *run, const char **subject, refusal *why) {
   const inspect_options *chosen = run->chosen;
   verdict_candidates(&run->all, chosen->candidates, chosen->candidate_count);
   run->all.exact = chosen->exact;
-  run->all.blocks = chosen->blocks;
+  run->all.blocks = true; /* the verdict on all needs them */
   if (!verdict_measure(&run->all, subject, why)) return false;
   for (int k = 0; k < KINDS; ++k) {
     if (!verdict_of(&run->all, (kind)k, &run->kinds[k], why)) return false;
   }
-  return true;
+  return make_plans(run, subject, why);
 }
 
 static int perform(inspection *run) {
   const inspect_options *chosen = run->chosen;
-  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_json},
-                                   {"CSV", chosen->csv, write_csv},
-                                   {"SVG", chosen->svg, write_svg}};
+  const output outputs[OUTPUTS] = {
+      {"JSON", chosen->json, write_json, false},
+      {"CSV", chosen->csv, write_csv, false},
+      {"SVG", chosen->svg, write_svg, false},
+      {"--emit", chosen->emit, write_emitted, !chosen->force}};
   const char *subject = NULL;
-  refusal why;
+  refusal why, unwritten = {"", NULL};
+  run->about.refused = &unwritten;
   if (!inputs_open(&run->from, chosen->paths, chosen->path_count, chosen->codes, &why))
-    return complain(run->from.refused, why.text), WRONG_INPUT;
+    return complain_why(run->from.refused, &why), WRONG_INPUT;
   if (!outputs_check(outputs, run->from.files, run->from.count) || !list_rows(run))
     return WRONG_INPUT;
   if (!judge(run, &subject, &why)) return complain(subject, why.text), WRONG_INPUT;
@@ -73,12 +75,35 @@ static int perform(inspection *run) {
              : NO_RESULT;
 }
 
+/* Of two files; other names and shapes are listed, the rest compared. */
+static int perform_diff(const inspect_options *chosen, char *const *arguments) {
+  static difference made;
+  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_difference, false}};
+  const char *subject = NULL;
+  refusal why;
+  int status = WRONG_INPUT;
+  made.about.options = arguments;
+  made.chosen = chosen;
+  if (!differ(&made, &subject, &why)) {
+    complain_why(subject, &why);
+  } else if (outputs_check(outputs, made.sets[0].files, made.sets[0].count) &&
+             outputs_check(outputs, made.sets[1].files, made.sets[1].count)) {
+    status = NO_RESULT;
+    if (finish_output(print_difference(&made, stdout)) &&
+        outputs_write(outputs, &made.about) && made.remark_count == 0)
+      status = DONE;
+  }
+  differ_free(&made);
+  return status;
+}
+
 int main(int argc, char **argv) {
   static inspection run;
   inspect_options chosen;
   refusal why;
   int status = WRONG_INPUT;
   program_title = "mpnum inspect";
+  signal(SIGXFSZ, SIG_IGN); /* a file past its limit is an error of the write */
   run.about.options = argv + 1;
   run.chosen = &chosen;
   if (!inspect_options_read(&chosen, argc, argv, &why)) {
@@ -89,9 +114,14 @@ int main(int argc, char **argv) {
       printf("mpnum inspect %d.%d.%d\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
              MPNUM_VERSION_PATCH);
     status = finish_output(true) ? DONE : NO_RESULT;
+  } else if (chosen.diff) {
+    status = perform_diff(&chosen, argv + 1);
   } else {
     status = perform(&run);
   }
+  plan_free(&run.plain);
+  plan_free(&run.blocks);
+  plan_free(&run.asked);
   verdict_free(&run.all);
   free(run.order);
   inputs_close(&run.from);

@@ -9,20 +9,22 @@
 #include <unistd.h>
 
 #include "../core/command.h"
+#include "emit.h"
 #include "../input/input.h"
 
 void inspect_options_help(void) {
   fputs(
       "Usage: mpnum inspect [OPTION]... FILE...\n"
+      "       mpnum inspect --diff [OPTION]... FILE FILE\n"
       "\n"
       "  mpnum inspect model.safetensors           # a row per tensor, the worst first\n"
       "  mpnum inspect model.safetensors.index.json --top 20 --svg model.svg\n"
       "  mpnum inspect *.npy --details --tensor '*grad*'\n"
       "\n"
-      "Says of each tensor of .npy and .safetensors files which format is best for it,\n"
-      "at which scale and with what loss, whether f16 and bf16 hold it as it is, and\n"
-      "where the first Inf or NaN is. Files may be larger than memory. Shards: all\n"
-      "named, or the index.json that names them.\n"
+      "Says of each tensor of .safetensors, .gguf, .npy and .npz files which format is\n"
+      "best for it, at which scale and with what loss, whether f16 and bf16 hold it as\n"
+      "it is, and where the first Inf or NaN is. Files may be larger than memory.\n"
+      "Shards: all named, or the index.json that names them.\n"
       "\n"
       "Which tensors\n"
       "  --tensor GLOB   those whose name matches ('model.*.weight'); repeatable\n"
@@ -41,6 +43,20 @@ void inspect_options_help(void) {
       "                  large tensor\n"
       "  --wide          names in full, rows as long as they get\n"
       "\n"
+      "Two files beside each other\n"
+      "  --diff          of each tensor in both: new Inf and NaN of the second, SQNR,\n"
+      "                  cosine, the largest error and where, the share equal in bits;\n"
+      "                  goes with --json, --tensor, --top, --wide and --as\n"
+      "\n"
+      "All of them in one format\n"
+      "  --keep-below DB what has less SQNR stays in 16 bits (default 20, gradients by\n"
+      "                  what is lost)\n"
+      "  --to FORMAT     e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4, beside those\n"
+      "                  that are best\n"
+      "  --emit FILE     the tensors in it, or in the best of e4m3 and e5m2, as\n"
+      "                  safetensors; names as in compressed-tensors (docs/inspect.md)\n"
+      "  --force         --emit over a file that is there, never over an input\n"
+      "\n"
       "Output\n"
       "  --json FILE     all of it, in full precision\n"
       "  --csv FILE      a line per tensor\n"
@@ -49,8 +65,8 @@ void inspect_options_help(void) {
       "\n"
       "Weights and activations are judged by the error of their product, gradients by\n"
       "what is lost: docs/choosing-a-format.md. Columns and fields: docs/inspect.md.\n"
-      "Exit status: 0 done; 1 no results, or they could not be written; 2 wrong option\n"
-      "or input file.\n",
+      "Exit status: 0 done; 1 no results, or they could not be written, or --diff found\n"
+      "other names or shapes; 2 wrong option or input file, or --emit over a file.\n",
       stdout);
 }
 
@@ -109,6 +125,21 @@ static bool read_codes(void *chosen, const char *text, refusal *why) {
   return *codes != 0;
 }
 
+static bool read_floor(void *chosen, const char *text, refusal *why) {
+  char *end;
+  const double floor = strtod(text, &end);
+  (void)why;
+  if (!(*text >= '0' && *text <= '9') || *end != 0 || !(floor <= 200)) return false;
+  ((inspect_options *)chosen)->keep_below = floor;
+  return true;
+}
+
+static bool read_to(void *chosen, const char *text, refusal *why) {
+  (void)why;
+  ((inspect_options *)chosen)->to = text;
+  return emits(text);
+}
+
 static bool read_glob(void *place, const char *text, refusal *why) {
   inspect_options *chosen = place;
   (void)why;
@@ -134,6 +165,11 @@ static const command_option options[] = {
     TEXT(json),
     TEXT(csv),
     TEXT(svg),
+    TEXT(emit),
+    FLAG(force),
+    FLAG(diff),
+    {"keep-below", "a number of dB from 0 to 200", 0, read_floor},
+    {"to", "e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4", 0, read_to},
     {"details", NULL, 0, choose_details},
     {"tensor", "", 0, read_glob},
     {"sort", "trouble, name, file, size, amax, sqnr or lost", 0, read_sort},
@@ -142,9 +178,20 @@ static const command_option options[] = {
     {"formats", "some of e4m3,e5m2,e4m3fnuz,e5m2fnuz,e3m4, each once,", 0, read_formats},
 };
 
+/* What says something of one file has no meaning for two. */
+static bool check_diff(const inspect_options *chosen, refusal *why) {
+  if (chosen->path_count != 2)
+    return refuse(why, "--diff takes two files, not %zu", chosen->path_count);
+  if (chosen->details || chosen->exact || chosen->blocks || chosen->sort || chosen->csv ||
+      chosen->svg || chosen->emit || chosen->to || chosen->keep_below >= 0)
+    return refuse(why, "--diff goes with --json, --tensor, --top, --wide and --as alone");
+  return true;
+}
+
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why) {
   memset(chosen, 0, sizeof *chosen);
   read_formats(chosen, "e4m3,e5m2", why);
+  chosen->keep_below = NO_FLOOR;
   chosen->paths = calloc((size_t)argc + 1, sizeof *chosen->paths);
   chosen->globs = calloc((size_t)argc + 1, sizeof *chosen->globs);
   if (!chosen->paths || !chosen->globs) return refuse(why, "out of memory");
@@ -152,8 +199,12 @@ bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusa
     return false;
   while (optind < argc)
     chosen->paths[chosen->path_count++] = argv[optind++];
-  if (chosen->path_count > 0 || chosen->help || chosen->version) return true;
-  return refuse(why, "no file named; see --help");
+  if (chosen->help || chosen->version) return true;
+  if (chosen->path_count == 0) return refuse(why, "no file named; see --help");
+  if (chosen->diff) return check_diff(chosen, why);
+  if (chosen->emit && chosen->glob_count > 0)
+    return refuse(why, "--emit writes all tensors and goes without --tensor");
+  return true;
 }
 
 void inspect_options_free(inspect_options *chosen) {

@@ -9,6 +9,7 @@
 
 #include "../core/message.h"
 #include "../verdict/verdict.h"
+#include "plan.h"
 
 typedef enum sort_key {
   SORT_TROUBLE,
@@ -22,6 +23,7 @@ typedef enum sort_key {
 
 typedef struct inspect_options {
   bool help, version, details, exact, wide;
+  bool diff;          /* two files beside each other */
   bool blocks;        /* formats with a scale for each block, too; with details */
   const char **paths; /* path_count of them, in argv */
   size_t path_count;
@@ -33,6 +35,9 @@ typedef struct inspect_options {
   mpnum_type candidates[CANDIDATE_LIMIT];
   unsigned candidate_count;
   const char *json, *csv, *svg; /* NULL: not written */
+  double keep_below;            /* dB; NO_FLOOR: as the rule has it */
+  const char *to, *emit;        /* a format, a file; NULL: none */
+  bool force;                   /* emit over a file that is there */
 } inspect_options;
 
 /* False with the reason when the command line is wrong. options_free in either case. */

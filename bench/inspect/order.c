@@ -10,6 +10,10 @@ const fit *best_of(const row *about) {
   return about->chosen.best < 0 ? NULL : &about->fits[about->chosen.best];
 }
 
+const char *shown_block(const inspection *run, const choice *of) {
+  return run->chosen->blocks ? block_name(of) : NULL;
+}
+
 const fit *fit_of_f16(const inspection *run, const row *about) {
   return &about->fits[run->all.candidate_count - 2];
 }
@@ -74,6 +78,32 @@ static int compare_names(const void *a, const void *b) {
   return order != 0 ? order : compare_keys(a, b);
 }
 
+/* With an Inf or NaN it has a row. */
+static bool is_small(const row *about) {
+  return about->values->count < LEAST_VALUES &&
+         about->found.infs + about->found.nans == 0;
+}
+
+/* Small tensors go to the end, unless they were asked for by name or there are no others.
+ */
+static void split_rows(inspection *run, const entry *list) {
+  const bool all = run->chosen->details || run->chosen->glob_count > 0;
+  size_t i, next = 0;
+  for (i = run->large = 0; i < run->all.count; ++i)
+    run->large += all || !is_small(list[i].about);
+  if (run->large == 0) run->large = run->all.count;
+  const bool is_split = run->large < run->all.count;
+  for (int small = 0; small < 2; ++small) {
+    for (i = 0; i < run->all.count; ++i) {
+      if ((is_split && is_small(list[i].about)) == (small > 0))
+        run->order[next++] = list[i].about;
+    }
+  }
+  run->shown = run->large;
+  if (run->chosen->top > 0 && run->chosen->top < run->large)
+    run->shown = run->chosen->top;
+}
+
 bool sort_rows(inspection *run) {
   entry *list = malloc((run->all.count + 1) * sizeof *list);
   if (!list) return false;
@@ -84,8 +114,7 @@ bool sort_rows(inspection *run) {
   }
   qsort(list, run->all.count, sizeof *list,
         run->chosen->sort == SORT_NAME ? compare_names : compare_keys);
-  for (size_t i = 0; i < run->all.count; ++i)
-    run->order[i] = list[i].about;
+  split_rows(run, list);
   free(list);
   return true;
 }

@@ -64,7 +64,7 @@ static void show_share(char *cell, double part, double whole) {
 }
 
 static void show_type(char *cell, const listed *at) {
-  snprintf(cell, CELL, "%s", element_name(at->about->values->type));
+  snprintf(cell, CELL, "%s", stored_name(at->about->values));
 }
 
 static void show_row_shape(char *cell, const listed *at) {
@@ -143,12 +143,12 @@ static void show_bf16(char *cell, const listed *at) {
 }
 
 static void show_block(char *cell, const listed *at) {
-  const char *name = block_name(&at->about->chosen);
+  const char *name = shown_block(at->run, &at->about->chosen);
   snprintf(cell, CELL, "%s", name ? name : "-");
 }
 
 static void show_block_sqnr(char *cell, const listed *at) {
-  const int block = at->about->chosen.block;
+  const int block = at->run->chosen->blocks ? at->about->chosen.block : -1;
   show_quality(cell, block < 0 ? (double)NAN : at->about->blocks[block].sqnr[0]);
 }
 
@@ -256,9 +256,8 @@ static bool print_table(const inspection *run, FILE *to) {
     }
     fputs(colour[0] ? "\033[0m\n" : "\n", to);
   }
-  if (run->shown < run->all.count)
-    fprintf(to, "... and %zu more (--top %zu)\n", run->all.count - run->shown,
-            run->shown);
+  if (run->shown < run->large)
+    fprintf(to, "... and %zu more (--top %zu)\n", run->large - run->shown, run->shown);
   shorten_free(names, run->shown);
   return true;
 }
@@ -272,16 +271,16 @@ typedef struct totals {
   double amax;
 } totals;
 
-/* file: NULL for all */
-static totals total_of(const inspection *run, const input *file) {
+/* Of the rows from one on in their order; file: NULL for all */
+static totals total_of(const inspection *run, size_t first, const input *file) {
   totals sum;
   memset(&sum, 0, sizeof sum);
-  for (size_t i = 0; i < run->all.count; ++i) {
-    const row *about = &run->all.rows[i];
+  for (size_t i = first; i < run->all.count; ++i) {
+    const row *about = run->order[i];
     if (file && about->file != file) continue;
     ++sum.tensors;
     sum.values += about->values->count;
-    sum.bytes += about->values->count * element_size(about->values->type);
+    sum.bytes += stored_bytes(about->values);
     sum.nonfinite += about->found.infs + about->found.nans > 0;
     sum.f32 += about->chosen.best == F32_ALONE;
     sum.none += about->chosen.best == NOT_KNOWN;
@@ -294,13 +293,13 @@ static totals total_of(const inspection *run, const input *file) {
   return sum;
 }
 
-static void show_size(char *cell, uint64_t bytes) {
+void show_size(char cell[SIZE_CELL], uint64_t bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   double size = (double)bytes;
   size_t unit = 0;
   for (; size >= 1024 && unit < 4; ++unit)
     size /= 1024;
-  snprintf(cell, CELL, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
+  snprintf(cell, SIZE_CELL, unit ? "%.1f %s" : "%.0f %s", size, units[unit]);
 }
 
 static void print_totals(const inspection *run, const char *name, const totals *sum,
@@ -325,7 +324,7 @@ static void print_verdict(const inspection *run, const verdict *about, FILE *to)
   if (about->tensors + about->small + about->empty == 0) return;
   verdict_line(line, sizeof line, &run->all, about);
   fprintf(to, "%s\n", line);
-  if (about->made.block >= 0 && !run->chosen->details) {
+  if (about->made.block >= 0 && run->chosen->blocks && !run->chosen->details) {
     candidate_line(line, sizeof line, &run->all, block_name(&about->made),
                    &about->made.blocks[about->made.block]);
     fprintf(to, "  in blocks %s\n", line);
@@ -344,16 +343,28 @@ static void print_verdict(const inspection *run, const verdict *about, FILE *to)
 }
 
 static void print_verdicts(const inspection *run, FILE *to) {
-  char line[80];
   fputc('\n', to);
   for (int k = 0; k < KINDS; ++k)
     print_verdict(run, &run->kinds[k], to);
+}
+
+/* Those that have no rows; else that some rows decide nothing. */
+static void print_small(const inspection *run, FILE *to) {
+  const totals sum = total_of(run, run->large, NULL);
+  char line[80], size[CELL];
   small_line(line, sizeof line, run->kinds);
-  if (line[0]) fprintf(to, "Tensors: %s\n", line);
+  if (sum.tensors > 0) {
+    show_size(size, sum.bytes);
+    fprintf(to, "Small: %zu tensor%s of fewer than %d values, %s, amax %.4g", sum.tensors,
+            sum.tensors == 1 ? "" : "s", (int)LEAST_VALUES, size, sum.amax);
+    fprintf(to, "; not in f16 %zu, bf16 %zu\n", sum.not_f16, sum.not_bf16);
+  } else if (line[0]) {
+    fprintf(to, "Tensors: %s\n", line);
+  }
 }
 
 bool print_text(const inspection *run, FILE *to) {
-  const totals all = total_of(run, NULL);
+  const totals all = total_of(run, 0, NULL);
   if (run->all.count == 0)
     fputs("no floating-point values, so no verdict\n", to);
   else if (!run->chosen->details && !print_table(run, to))
@@ -362,7 +373,7 @@ bool print_text(const inspection *run, FILE *to) {
     print_details(run, run->order[n], to);
   for (size_t f = 0; f < run->from.count; ++f) {
     const input *file = &run->from.files[f];
-    const totals sum = total_of(run, file);
+    const totals sum = total_of(run, 0, file);
     if (sum.tensors > 0) print_totals(run, file->path, &sum, to);
     for (size_t n = 0; n < file->note_count && n < NOTES; ++n)
       fprintf(to, "  %s\n", file->notes[n]);
@@ -371,6 +382,8 @@ bool print_text(const inspection *run, FILE *to) {
   }
   if (run->from.count > 1) print_totals(run, "All files", &all, to);
   print_verdicts(run, to);
+  print_small(run, to);
+  print_whole(run, to);
   if (all.sampled > 0)
     fprintf(to,
             "\nSQNR and flush%% of %zu tensor%s come from a sample of %d values;\n"
@@ -502,8 +515,8 @@ void print_details(const inspection *run, const row *about, FILE *to) {
   char zeros[CELL], subnormals[CELL];
   show_shape(shape, sizeof shape, about->values);
   print_name(about->values->name, to);
-  fprintf(to, "\n  %s %s, %" PRIu64 " values, amax %.6g",
-          element_name(about->values->type), shape, about->values->count, found->amax);
+  fprintf(to, "\n  %s %s, %" PRIu64 " values, amax %.6g", stored_name(about->values),
+          shape, about->values->count, found->amax);
   show_share(zeros, (double)found->zeros, (double)about->values->count);
   show_share(subnormals, (double)found->subnormals, (double)about->values->count);
   fprintf(to, "\n  %s %% zeros, %s %% subnormals", zeros, subnormals);

@@ -33,8 +33,9 @@ static bool is_input(const char *path, const input *files, size_t count) {
   return false;
 }
 
-static bool output_check(const char *path, const input *files, size_t count,
+static bool output_check(const output *to, const input *files, size_t count,
                          refusal *why) {
+  const char *path = to->path;
   struct stat status;
   if (path[0] == 0) return refuse(why, "an output file has no name");
   if (is_input(path, files, count))
@@ -42,6 +43,8 @@ static bool output_check(const char *path, const input *files, size_t count,
   if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
     return refuse(why, "cannot be written: %s", strerror(EISDIR));
   if (is_special(path)) return true;
+  if (to->is_kept && lstat(path, &status) == 0)
+    return refuse(why, "is there already; --force overwrites it");
   char *folder = folder_of(path);
   if (!folder) return refuse(why, "out of memory");
   bool good = access(folder, W_OK | X_OK) == 0 ||
@@ -55,11 +58,19 @@ static bool finish(FILE *to, bool written) {
   return fclose(to) == 0 && good;
 }
 
+/* Why a file could not be written: as its writer says, else by the stream. */
+static bool refuse_written(const report *about, refusal *why) {
+  if (!about->refused || !about->refused->text[0])
+    return refuse(why, "cannot be written: %s", strerror(errno));
+  *why = *about->refused;
+  return false;
+}
+
 static bool write_special(const char *path, report_writer *write, const report *about,
                           refusal *why) {
   FILE *to = fopen(path, "w");
   if (to && finish(to, write(about, to))) return true;
-  return refuse(why, "cannot be written: %s", strerror(errno));
+  return refuse_written(about, why);
 }
 
 /* mkstemp makes files that only their owner reads; results follow the umask. */
@@ -91,7 +102,7 @@ static bool output_write(const char *path, report_writer *write, const report *a
   char *temporary = real ? malloc(strlen(real) + sizeof suffix) : NULL;
   if (temporary) strcat(strcpy(temporary, real), suffix);
   bool good = temporary && write_beside(real, temporary, write, about);
-  if (!good) refuse(why, "cannot be written: %s", strerror(errno));
+  if (!good) refuse_written(about, why);
   free(real);
   free(temporary);
   return good;
@@ -101,7 +112,7 @@ bool outputs_check(const output list[OUTPUTS], const input *files, size_t count)
   refusal why;
   for (size_t i = 0; i < OUTPUTS; ++i) {
     const char *path = list[i].path;
-    bool good = !path || output_check(path, files, count, &why);
+    bool good = !path || output_check(&list[i], files, count, &why);
     for (size_t other = 0; other < i && good && path; ++other) {
       if (!list[other].path || strcmp(path, list[other].path) != 0) continue;
       good = refuse(&why, "is named for %s and for %s", list[other].kind, list[i].kind);

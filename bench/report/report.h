@@ -15,6 +15,7 @@ typedef struct report {
   char *const *options;     /* of the command line, ended by NULL */
   bool answer, why, tables; /* parts that are printed; none: the tables */
   figures found;
+  refusal *refused; /* a writer's reason, where that is not its stream; NULL: none has */
 } report;
 
 /* False where the stream refused, or memory. */
@@ -24,10 +25,11 @@ bool report_svg(const report *about, FILE *to);
 
 /* Result files appear whole or not at all. */
 typedef bool report_writer(const report *about, FILE *to);
-enum { OUTPUTS = 3 };
+enum { OUTPUTS = 4 };
 typedef struct output {
   const char *kind, *path; /* path: NULL: not written */
   report_writer *write;
+  bool is_kept; /* what is there is not overwritten */
 } output;
 
 /* Whether result files could be made, at paths that are neither one nor an input. These:

@@ -179,7 +179,7 @@ static void add_figures(figures *to, const subject *about,
                         const bool scaling[SCALING_COUNT]) {
   const char *source =
       tensor_begin(to, section, subject_source(about), subject_name(about));
-  figures_say(to, "type", "%s", about->file ? element_name(about->values->type) : "f32");
+  figures_say(to, "type", "%s", about->file ? stored_name(about->values) : "f32");
   if (about->law) figures_say(to, "law", "%s", about->law->law);
   figures_add(to, "values", (double)about->count, "");
   figures_add(to, "zeros", (double)about->zeros, "");

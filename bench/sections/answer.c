@@ -321,7 +321,8 @@ void answer_why(const figures *from, FILE *to) {
       "that of a chosen format of 8 bits, else the highest SQNR. Without --why the\n"
       "verdict names those alone whose scales the GPU applies. No candidates: e3m4 and\n"
       "fnuz, which no GPU of NVIDIA multiplies, 6 and 4 bits with one scale for all.\n"
-      "A kind is told by the first of these parts of a tensor's name:\n ",
+      "A kind is told by the first of these parts of a tensor's name, by input, output,\n"
+      "hidden and logit where they are its last word:\n ",
       100 * LOST_SHARE, 100 * LOST_SHARE, (int)LEAST_VALUES, BLOCK_SLACK);
   for (unsigned m = 0; (part = kind_mark(m)) != NULL; ++m)
     fprintf(to, "%s %s", m == 7 ? "\n " : "", part);

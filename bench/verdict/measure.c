@@ -185,6 +185,11 @@ static float clip_limit_of(mpnum_format format) {
   return format.max_code & 1 ? (float)limit : nextafterf((float)limit, INFINITY);
 }
 
+void from_floats(mpnum_type type, void *dst, const float *src, size_t count) {
+  must(mpnum_convert_array(type, dst, MPNUM_TYPE_F32, src, count,
+                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
+}
+
 static void measure_type(work *at, const fit *what, sums *to) {
   const size_t count = at->rows * at->columns;
   const float scale = (float)ldexp(1, what->scale_exponent);
@@ -193,8 +198,7 @@ static void measure_type(work *at, const fit *what, sums *to) {
   uint32_t clipped = 0, flushed = 0;
   for (size_t i = 0; i < count; ++i)
     at->scaled[i] = at->values[i] * scale;
-  must(mpnum_convert_array(what->type, at->codes, MPNUM_TYPE_F32, at->scaled, count,
-                           MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
+  from_floats(what->type, at->codes, at->scaled, count);
   must(mpnum_convert_array(MPNUM_TYPE_F32, at->back, what->type, at->codes, count,
                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0, 0));
   for (size_t i = 0; i < count; ++i) {

@@ -15,33 +15,61 @@
 
 static const char *const kind_names[] = {"weights", "activations", "gradients", "values",
                                          "left_out"};
-/* Parts of names, in lower case; the first that is found decides. */
+/* Parts of names, in lower case; the first that is found decides. What layers are named
+ * by, too (`input_conv`), says what a tensor is only as its last word. */
 static const struct {
   const char *part;
   kind is;
+  bool is_last;
 } marks[] = {
-    {"grad", GRADIENTS},     {"exp_avg", LEFT_OUT},  {"moment", LEFT_OUT},
-    {"optim", LEFT_OUT},     {"weight", WEIGHTS},    {"bias", WEIGHTS},
-    {"kernel", WEIGHTS},     {"embed", WEIGHTS},     {"proj", WEIGHTS},
-    {"activ", ACTIVATIONS},  {"input", ACTIVATIONS}, {"output", ACTIVATIONS},
-    {"hidden", ACTIVATIONS}, {"logit", ACTIVATIONS},
+    {"grad", GRADIENTS, false},    {"exp_avg", LEFT_OUT, false},
+    {"moment", LEFT_OUT, false},   {"optim", LEFT_OUT, false},
+    {"weight", WEIGHTS, false},    {"bias", WEIGHTS, false},
+    {"kernel", WEIGHTS, false},    {"embed", WEIGHTS, false},
+    {"proj", WEIGHTS, false},      {"activ", ACTIVATIONS, false},
+    {"input", ACTIVATIONS, true},  {"output", ACTIVATIONS, true},
+    {"hidden", ACTIVATIONS, true}, {"logit", ACTIVATIONS, true},
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
-static bool has_part(const char *name, const char *part) {
-  const size_t length = strlen(part);
-  size_t i;
-  for (; *name; ++name) {
-    for (i = 0; i < length && tolower((unsigned char)name[i]) == part[i]; ++i)
-      ;
-    if (i == length) return true;
+/* The length of a part that the text begins with; 0: it does not. */
+static size_t begins_with(const char *text, const char *part) {
+  size_t i = 0;
+  while (part[i] && tolower((unsigned char)text[i]) == part[i])
+    ++i;
+  return part[i] ? 0 : i;
+}
+
+/* What may follow the last word: "s", "_states", numbers, and that it is a gradient. */
+static bool ends_name(const char *rest) {
+  size_t length = begins_with(rest, "s");
+  rest += length;
+  length = begins_with(rest, "_state");
+  rest += length > 0 ? length + begins_with(rest + length, "s") : 0;
+  while (*rest && strchr("._/:-", *rest)) {
+    ++rest;
+    length = strspn(rest, "0123456789");
+    if (length == 0 && begins_with(rest, "grad")) length = strcspn(rest, "._/:-");
+    if (length == 0) return false;
+    rest += length;
+  }
+  return *rest == 0;
+}
+
+static bool has_part(const char *name, const char *part, bool is_last) {
+  for (const char *at = name; *at; ++at) {
+    const size_t length = begins_with(at, part);
+    if (length == 0) continue;
+    if (!is_last) return true;
+    if ((at == name || !isalpha((unsigned char)at[-1])) && ends_name(at + length))
+      return true;
   }
   return false;
 }
 
 static kind kind_from(const char *name, size_t mark) {
   for (; mark < MARKS; ++mark) {
-    if (has_part(name, marks[mark].part)) return marks[mark].is;
+    if (has_part(name, marks[mark].part, marks[mark].is_last)) return marks[mark].is;
   }
   return VALUES;
 }

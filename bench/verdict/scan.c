@@ -53,33 +53,6 @@ static void merge(findings *all, const findings *part) {
 
 /* --- reading */
 
-static bool host_is_big_endian(void) {
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy(&first, &one, 1);
-  return first == 0;
-}
-
-static void swap_bytes(void *values, unsigned size, size_t count) {
-  unsigned char *at = values;
-  for (; count > 0; --count, at += size) {
-    for (unsigned i = 0; i < size / 2; ++i) {
-      const unsigned char kept = at[i];
-      at[i] = at[size - 1 - i];
-      at[size - 1 - i] = kept;
-    }
-  }
-}
-
-static bool read_raw(const input *file, const tensor *values, uint64_t first, void *raw,
-                     size_t count, refusal *why) {
-  const unsigned size = element_size(values->type);
-  if (!input_bytes(file, values->offset + first * size, raw, count * size, why))
-    return false;
-  if (values->big_endian != host_is_big_endian()) swap_bytes(raw, size, count);
-  return true;
-}
-
 static void to_floats(float *dst, mpnum_type type, const void *src, size_t count) {
   must(mpnum_convert_array(MPNUM_TYPE_F32, dst, type, src, count,
                            MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0, 0));
@@ -87,7 +60,7 @@ static void to_floats(float *dst, mpnum_type type, const void *src, size_t count
 
 bool read_floats(const input *file, const tensor *values, uint64_t first, void *raw,
                  float *dst, size_t count, refusal *why) {
-  if (!read_raw(file, values, first, raw, count, why)) return false;
+  if (!input_values(file, values, first, raw, count, why)) return false;
   to_floats(dst, values->type, raw, count);
   return true;
 }
@@ -318,7 +291,7 @@ static void *count_chunks(void *place) {
     return NULL;
   }
   while ((about = take_chunk(self, &first, &count)) != NULL) {
-    if (!read_raw(about->file, about->values, first, raw, count, &why)) {
+    if (!input_values(about->file, about->values, first, raw, count, &why)) {
       fail(self, about->file, &why);
       break;
     }

@@ -161,6 +161,8 @@ void pair_rows(verdict_run *run);
 /* Elements [first, first + count) as f32; raw has room for their bytes. */
 bool read_floats(const input *file, const tensor *values, uint64_t first, void *raw,
                  float *dst, size_t count, refusal *why);
+/* Rounded to nearest even, saturating. */
+void from_floats(mpnum_type type, void *dst, const float *src, size_t count);
 /* Fits of a row whose findings are whole. */
 bool measure_row(const verdict_run *run, row *about, refusal *why);
 uint64_t measure_work(const verdict_run *run, const row *about); /* values it reads */

@@ -48,7 +48,8 @@ REASONS = {
 def good_files_are_read():
     counts = {"types.safetensors": 2, "plain.safetensors": 2, "out_of_order.safetensors": 2,
               "metadata.safetensors": 2, "padded.safetensors": 2, "bytes.safetensors": 4, "u1.npy": 0, "u2.npy": 0,
-              "only_others.safetensors": 0}
+              "only_others.safetensors": 0, "alignment.gguf": 2, "blocks.gguf": 4, "others.gguf": 2, "forged_name.gguf": 0,
+              "plain.npz": 2, "deflated.npz": 2, "comment.npz": 2, "wide.npz": 2, "others.npz": 2}
     for name, data in tensor_files.GOOD.items():
         found = measured(data, name)
         assert len(found) == counts.get(name, 1), (name, list(found))

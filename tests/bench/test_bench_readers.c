@@ -22,7 +22,7 @@ static bool open_array(input *file, int *descriptor, refusal *why) {
 
 static void values_are_read_in_parts(void) {
   input file;
-  refusal why = {""};
+  refusal why = {"", NULL};
   int descriptor;
   float got[2] = {0, 0};
   bool opened = open_array(&file, &descriptor, &why);
@@ -35,9 +35,30 @@ static void values_are_read_in_parts(void) {
   input_close(&file);
 }
 
+/* A GGUF file of one tensor, 2 x 32 in q8_0: codes 0 to 31, scale 0.5, and again. */
+static void blocks_are_read_from_anywhere(void) {
+  unsigned char bytes[96 + 68] = "GGUF\3\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                 "\1\0\0\0\0\0\0\0a\2\0\0\0"
+                                 "\40\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\10";
+  input file;
+  refusal why = {"", NULL};
+  float got[33];
+  const int descriptor = memfd_create("blocks", 0);
+  for (int i = 0; i < 68; ++i)
+    bytes[96 + i] = (unsigned char)(i % 34 == 0 ? 0 : i % 34 == 1 ? 0x38 : i % 34 - 2);
+  bool opened = write(descriptor, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+                input_open_descriptor(&file, "blocks.gguf", descriptor, &why);
+  CHECK(opened, "%s", why.text);
+  if (!opened) return;
+  CHECK(input_floats(&file, file.tensors, 17, got, 33, &why), "%s", why.text);
+  for (int i = 0; i < 33; ++i)
+    CHECK(got[i] == 0.5f * (float)((17 + i) % 32), "%d: %a", i, (double)got[i]);
+  input_close(&file);
+}
+
 static void a_file_that_shrinks_is_refused(void) {
   input file;
-  refusal why = {""};
+  refusal why = {"", NULL};
   int descriptor;
   float got[3];
   bool opened = open_array(&file, &descriptor, &why);
@@ -80,6 +101,7 @@ static void control_characters_become_question_marks(void) {
 
 int main(void) {
   TAP_RUN(values_are_read_in_parts);
+  TAP_RUN(blocks_are_read_from_anywhere);
   TAP_RUN(a_file_that_shrinks_is_refused);
   TAP_RUN(products_past_64_bits_are_told);
   TAP_RUN(long_names_are_cut_between_characters);

@@ -117,7 +117,7 @@ CASES = {
     "ones": (lambda: model(**{"w.weight": np.ones((64, 64), np.float32), "x": np.full(2048, 0.1, np.float32)}),
              {"weights": "e4m3", "values": "e4m3"}),
     "three_axes_of_activations": (lambda: model(**{"layer.output": draw(26, 8, 20, 48)}), {"activations": "e4m3"}),
-    "kernel_by_another_name": (lambda: model(**{"input.conv": draw(27, 64, 32, 5, 1)}), {"activations": "e4m3"}),
+    "kernel_by_another_name": (lambda: model(**{"conv.input": draw(27, 64, 32, 5, 1)}), {"activations": "e4m3"}),
     # More SQNR of the product alone is not enough: e5m2 has 26.1 dB of it, and 22.6 of the values.
     "lower_of_both": (lambda: model(**{"fc.weight": channels(draw(8, 64, 128), 1e4), "fc.input": channels(draw(9, 32, 128), 0)}),
                       {"weights": "e4m3", "activations": "e4m3"}),

@@ -3,6 +3,7 @@
 the rule from docs/choosing-a-format.md."""
 
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -15,7 +16,7 @@ BLOCKS = {"mx_e4m3": ("e4m3", 32, 1), "mx_e5m2": ("e5m2", 32, 1), "mx_e2m3": ("e
           "mx_e2m1": ("e2m1", 32, 1), "mx_int8": ("int8", 32, 1), "nvfp4": ("e2m1", 16, 1), "deepseek": ("e4m3", 128, 4)}
 LEFT_OUT = ("exp_avg", "moment", "optim")
 WEIGHTS = ("weight", "bias", "kernel", "embed", "proj")
-ACTIVATIONS = ("activ", "input", "output", "hidden", "logit")
+ACTIVATIONS = r"activ|(?<![a-z])(input|output|hidden|logit)s?(_states?)?([._/:-](\d+|grad[^._/:-]*))*$"
 
 
 def largest(element):
@@ -70,8 +71,9 @@ class Tensor:
     def __init__(self, name, values, kind_of_name=None):
         self.name, self.stored = name, values
         lower = name.lower()
-        parts = [("gradients", ("grad",)), ("left_out", LEFT_OUT), ("weights", WEIGHTS), ("activations", ACTIVATIONS)]
-        kinds = [kind for kind, marks in parts if any(mark in lower for mark in marks)] + ["values"]
+        parts = [("gradients", "grad"), ("left_out", "|".join(LEFT_OUT)), ("weights", "|".join(WEIGHTS)),
+                 ("activations", ACTIVATIONS)]
+        kinds = [kind for kind, marks in parts if re.search(marks, lower)] + ["values"]
         self.kind = kinds[0]
         self.operand = next(kind for kind in kinds if kind != "gradients")
         with np.errstate(over="ignore", under="ignore"):

@@ -18,7 +18,8 @@ from tree import ROOT, check, need
 SECONDS = int(sys.argv[1]) if len(sys.argv) > 1 else 6
 SOURCES = [ROOT / "tests/fuzz/fuzz_reader.c",
            ROOT / "bench/core/message.c",
-           *(ROOT / "bench/input" / name for name in ("input.c", "npy.c", "safetensors.c"))]
+           *(ROOT / "bench/input" / name for name in ("foreign.c", "ggml_blocks.c", "gguf.c", "input.c", "npy.c", "npz.c",
+                                                      "safetensors.c"))]
 
 def need_libfuzzer(folder):
     """clang, or a visible skip where it comes without libFuzzer."""
@@ -46,8 +47,9 @@ def fuzz(program, folder, *seeds):
 def fuzz_reader(kind):
     with tempfile.TemporaryDirectory() as folder:
         need_libfuzzer(folder)
-        jansson = shlex.split(check(need("pkg-config"), "--cflags", "--libs", "jansson"))
-        program = build(kind, folder, f'-DFUZZ_NAME="fuzz.{kind}"', "-DBENCH_HAVE_JANSSON=1", f"-I{ROOT / 'bench'}", *SOURCES, *jansson)
+        found = shlex.split(check(need("pkg-config"), "--cflags", "--libs", "jansson", "zlib"))
+        program = build(kind, folder, f'-DFUZZ_NAME="fuzz.{kind}"', "-DBENCH_HAVE_JANSSON=1", "-DBENCH_HAVE_ZLIB=1",
+                        f"-I{ROOT / 'bench'}", *SOURCES, *found)
         seeds = os.path.join(folder, "seeds")
         check(sys.executable, ROOT / "tests/fuzz/make-seeds", seeds)
         fuzz(program, folder, os.path.join(seeds, kind))
@@ -60,5 +62,5 @@ def saved_histories_survive_libfuzzer():
     with tempfile.TemporaryDirectory() as folder:
         fuzz(build("history", folder, ROOT / "tests/fuzz/fuzz_history.c", "-lm"), folder)
 
-READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("npy", "safetensors")]
+READERS = [named(f"{kind}_reader_survives_libfuzzer", fuzz_reader, kind) for kind in ("gguf", "npy", "npz", "safetensors")]
 sys.exit(tap.run(*READERS, saved_scalers_survive_libfuzzer, saved_histories_survive_libfuzzer))

@@ -35,7 +35,7 @@ static const array_peer_loop loops[] = {
     {"mx e4m3 to bf16", "to_dtype", NULL},
 };
 static array_peer torchao = {"torchao", NULL, loops, PEER_COUNT(loops), NULL};
-static torch_peer measured = {&torchao, "torchao_times.py", "", {""}};
+static torch_peer measured = {&torchao, "torchao_times.py", "", {"", NULL}};
 
 static void measure_torchao(array_results *found) { torch_measure(&measured, found); }
 

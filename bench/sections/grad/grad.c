@@ -13,7 +13,7 @@ static const array_peer_loop loops[] = {
     {"check f32", "get_total_norm", NULL},
 };
 static array_peer pytorch = {"PyTorch", NULL, loops, PEER_COUNT(loops), NULL};
-static torch_peer measured = {&pytorch, "torch_times.py", "", {""}};
+static torch_peer measured = {&pytorch, "torch_times.py", "", {"", NULL}};
 
 static void measure_pytorch(array_results *found) { torch_measure(&measured, found); }
 
