@@ -65,7 +65,7 @@ def it_is_the_headers_and_nothing_else():
             own |= {line for line in text.splitlines()
                     if not re.match(r'#\s*(include ("|MPNUM_EACH_ISA_)|define MPNUM_EACH_ISA_ ")|.*SPDX-License', line)}
     assert own <= lines, own - lines
-    assert texts["mpnum.h"].count('#include "') == 0 == texts["mpnum.h"].count("MPNUM_THIS_CUDA_FILE_")
+    assert texts["mpnum.h"].count('#include "') == 0 == texts["mpnum.h"].count("MPNUM_THIS_CUDA_FILE")
     assert re.findall(r'#\s*include "(.*)"', texts["mpnum_cuda.cuh"]) == ["mpnum.h"]
     strangers = {line for line in lines - own if line and not re.match(r"(/\* mpnum/\S+( \*/|, behind)| \*| \*/|/\* mpnum |/\* SPDX)", line)}
     assert {line for line in strangers if not line.startswith("#")} <= {"/* Loops stand here once: this file includes itself for each instruction set, and then all else"}
@@ -97,7 +97,7 @@ def each_header_alone_is_the_same():
     for path in sorted(path for path in HEADERS.rglob("*.h") if path.parent.name != "detail"):
         name = str(path.relative_to(HEADERS))
         assert amalgamate("--only", name, SCRATCH / "alone").returncode == 0
-        if "MPNUM_THIS_FILE_" not in (SCRATCH / "alone/mpnum.h").read_text():
+        if "MPNUM_THIS_FILE" not in (SCRATCH / "alone/mpnum.h").read_text():
             continue  # in the order of the headers
         source.write_text('#include "alone/mpnum.h"\n')
         lines = preprocessed(compiler, "-std=c99", source)
@@ -153,7 +153,7 @@ def it_finds_itself(compiler):
     assert run_of(compiler, source) == run_of(compiler, f"-ffile-prefix-map={SCRATCH}=elsewhere", source) == wanted
     source.write_text('#include "finds/numerics.h"\n' + PROGRAM)
     assert run_of(compiler, source) == run_of(compiler, "finds.c") == wanted
-    assert run_of(compiler, "-DMPNUM_THIS_FILE_=\"numerics.h\"", source) == wanted
+    assert run_of(compiler, "-DMPNUM_THIS_FILE=\"numerics.h\"", source) == wanted
     assert run_of(compiler, "-include", "a/b/mpnum.h", "-x", "c", unit(PROGRAM)) == wanted
     tree.check(compiler, "-x", "c-header", "a/b/mpnum.h", "-o", "a/b/mpnum.h.gch", cwd=SCRATCH)
     assert run_of(compiler, *(["-include-pch", "a/b/mpnum.h.gch"] if "clang" in compiler else ["-include", "a/b/mpnum.h"]),
@@ -191,10 +191,10 @@ def a_name_it_does_not_have_is_an_error():
     source = SCRATCH / "wrong.c"
     source.write_text('#include "wrong/own.h"\n')
     for name in ("missing.h", "other.h"):
-        done = subprocess.run(["gcc", "-fsyntax-only", f'-DMPNUM_THIS_FILE_="{name}"', source], capture_output=True, text=True)
+        done = subprocess.run(["gcc", "-fsyntax-only", f'-DMPNUM_THIS_FILE="{name}"', source], capture_output=True, text=True)
         first = next(line for line in done.stderr.splitlines() if "error" in line)
-        assert done.returncode and "define MPNUM_THIS_FILE_ as the name of this file" in first, done.stderr[:1000]
-    tree.check("gcc", "-fsyntax-only", '-DMPNUM_THIS_FILE_="missing.h"', "-DMPNUM_NO_SIMD=1", source)
+        assert done.returncode and "define MPNUM_THIS_FILE as the name of this file" in first, done.stderr[:1000]
+    tree.check("gcc", "-fsyntax-only", '-DMPNUM_THIS_FILE="missing.h"', "-DMPNUM_NO_SIMD=1", source)
 
 
 def the_top_says_version_and_contents():
@@ -265,11 +265,14 @@ def cuda_file_compiles_with_nvcc():
 
 def nvrtc_is_silent(how):
     """Whether the files are headers of the program or its own text, and wherever CUDA's headers are."""
-    nvrtc, folder = test_device_headers.Nvrtc(), written("all")
+    nvrtc, folder, renamed = test_device_headers.Nvrtc(), written("all"), SCRATCH / "renamed"
+    renamed.mkdir(exist_ok=True)
+    shutil.copy(folder / "mpnum.h", renamed / "numerics.h")
     host, cuda = ((folder / name).read_text() for name in ("mpnum.h", "mpnum_cuda.cuh"))
     source, options = {
         "included": ('#include "mpnum_cuda.cuh"\n', [f"--include-path={folder}"]),
         "pasted": (host, []),
+        "renamed": ('#include "numerics.h"\n', [f"--include-path={renamed}"]),
         "both pasted": (host + cuda.replace('#include "mpnum.h"\n', ""), []),
         "with CUDA's types": ('#include "mpnum_cuda.cuh"\n__device__ mpnum_f16 f(__half x) { return mpnum_from_cuda(x); }\n',
                               [f"--include-path={folder}", f"--include-path={toolkit()}"]),
@@ -291,7 +294,7 @@ try:
             *(named(f"it finds itself with {compiler}", it_finds_itself, compiler) for compiler in ("gcc", "clang")),
             text_without_a_file_is_scalar, a_name_it_does_not_have_is_an_error, each_header_alone_is_the_same,
             *(named(f"NVRTC is silent, {how}", nvrtc_is_silent, how)
-              for how in ("included", "pasted", "both pasted", "with CUDA's types"))]
+              for how in ("included", "renamed", "pasted", "both pasted", "with CUDA's types"))]
     status = tap.run(*(full if sys.argv[1:] == ["full"] else quick))
 finally:
     shutil.rmtree(SCRATCH)
