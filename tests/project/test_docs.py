@@ -32,7 +32,9 @@ COMMANDS = {"", "sh", "diff", "cmake", "meson"}  # "": what a program prints
 # Programs among the pieces, and what they print. e4m3 holds 1.xxx times a power of two: of 512 times 0.02, -0.5,
 # 0.0003 and 0.125 it keeps 10, -256, 0.15625 and 64.
 # 1e-6 is 2^-20 and 1.5 below 2: e4m3 has 18 binades, and e5m2, up to 1.75 * 2^15, takes 2 * 2^14.
+# In docs/checkpoints.md 1, 6, 3, -0.5 and 0 times 1.5 * 0.1, 1.5 / 8 and 2^-2.
 OUTPUTS = {"README.md": ["52 0.0195312\nf8 -0.5\n22 0.000305176\n68 0.125\n"],
+           "docs/checkpoints.md": ["".join(f"{x * 0.15:.6g} {x * 0.1875:.6g} {x * 0.25:.6g}\n" for x in (1, 6, 3, -0.5, 0))],
            "docs/choosing-a-format.md": ["e5m2 times 16384\n"]}
 
 
@@ -229,9 +231,10 @@ def links_lead_somewhere():
 
 
 def names_in_the_text_exist():
-    """Public names of the headers, and settings of tests and of CMake; T stands for a type, and adding-a-format.md has
+    """Public names of the headers, settings of tests, of CMake and of the single files; T stands for a type, and adding-a-format.md has
     one that is not there."""
-    names = set(load_api().Api().names()) | {"MPNUM_TEST_MODE", "MPNUM_INSTALL", "MPNUM_NVDISASM", "MPNUM_REPOSITORY"}
+    names = set(load_api().Api().names()) | {"MPNUM_TEST_MODE", "MPNUM_INSTALL", "MPNUM_NVDISASM", "MPNUM_REPOSITORY",
+                                           "MPNUM_THIS_FILE", "MPNUM_THIS_CUDA_FILE"}
     for path in DOCUMENTS:
         words = set(re.findall(r"\b(?:mpnum|MPNUM)_\w*[A-Za-z0-9]\b(?![<*_.]\w?)", path.read_text()))
         unknown = sorted(word for word in words - names if not word.endswith("_T"))

@@ -251,11 +251,12 @@ def lists_and_help_install_and_build_nothing():
             trap.chmod(0o755)
         root = Path(folder) / "copy"
         root.mkdir()
-        for name in ("mpnum", "tests/list.txt", "bench/core/options.c", "bench/inspect/options.c"):
+        for name in ("mpnum", "tests/list.txt", "bench/core/options.c", "bench/inspect/options.c", "include/mpnum/core/detail/config.h"):
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes((ROOT / name).read_bytes())
         for arguments, first in ((["test", "--list"], "exhaustive "), (["test", "--full", "--list"], "quick "), (["help"], "usage: "),
                                  (["test", "--gpu", "--list"], "gpu "), (["test", "--help"], "usage: "),
+                                 (["--version"], r"mpnum \d+\.\d+\.\d+$"),
                                  (["bench", "--help"], "Usage: mpnum bench"), (["inspect", "--help"], "Usage: mpnum inspect")):
             done = subprocess.run(["sh", root / "mpnum", *arguments], env={"PATH": f"{folder}:/usr/bin:/bin"}, capture_output=True,
                                   text=True)

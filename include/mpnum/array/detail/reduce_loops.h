@@ -143,6 +143,15 @@ MPNUM_HOST double mpnum_sum_tile_scalar_(mpnum_sum_ kind, const mpnum_tile_ *til
   return lanes[0];
 }
 
+/* The sum of lanes, by halves. */
+MPNUM_HOST float mpnum_folded_(float lanes[64], size_t count) {
+  size_t width = count / 2, i = 0;
+  for (; width; width /= 2)
+    for (i = 0; i < width; ++i)
+      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
+  return lanes[0];
+}
+
 # define MPNUM_EACH_ISA_ "../../array/detail/reduce_loops.inc"
 # include "../../simd/detail/each_isa.inc"
 
@@ -227,15 +236,6 @@ MPNUM_HOST double mpnum_sum_to_odd_(mpnum_tile_sum_ *sum, mpnum_floats_ *floats,
   total = mpnum_exact_sum_empty();
   mpnum_sum_array_(sum, floats, size, &total, a, b, n);
   return mpnum_exact_sum_to_odd_(total);
-}
-
-/* The sum of lanes, by halves. */
-MPNUM_HOST float mpnum_folded_(float lanes[64], size_t count) {
-  size_t width = count / 2, i = 0;
-  for (; width; width /= 2)
-    for (i = 0; i < width; ++i)
-      lanes[i] = mpnum_add_scalar_(lanes[i], lanes[width + i]);
-  return lanes[0];
 }
 
 /* A dot product in floats. */

@@ -42,21 +42,6 @@ MPNUM_INLINE mpnum_small_function_ mpnum_small_function_of_(mpnum_type type,
                                       has_zero ? mpnum_decode_bits_(format, 1) : 0};
   return task;
 }
-/* f16 or bf16 of functions of two arguments. */
-typedef struct mpnum_small_type_ {
-  mpnum_type type;
-  mpnum_floats_ *floats;
-  mpnum_codes_of_ *codes;
-} mpnum_small_type_;
-MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(void) {
-  const mpnum_small_type_ type = {MPNUM_TYPE_F16, mpnum_f16_floats_, mpnum_f16_codes_};
-  return type;
-}
-MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(void) {
-  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, mpnum_bf16_floats_, mpnum_bf16_codes_};
-  return type;
-}
-
 /* Ulps that the float functions of two arguments may be off at the values of f16 and
  * bf16, to nearest; the tests of these values show that it is enough. That of logaddexp
  * is where the result is small. */
@@ -217,6 +202,21 @@ MPNUM_HOST void mpnum_sincos_f32_(float *sine, float *cosine, const float *src,
     MPNUM_MEMCPY_(cosine + whole, z, rest * sizeof *z);
   }
   mpnum_fenv_restore_(saved);
+}
+
+/* f16 or bf16 of functions of two arguments. */
+typedef struct mpnum_small_type_ {
+  mpnum_type type;
+  mpnum_floats_ *floats;
+  mpnum_codes_of_ *codes;
+} mpnum_small_type_;
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_f16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_F16, mpnum_f16_floats_, mpnum_f16_codes_};
+  return type;
+}
+MPNUM_HOST_INLINE_ mpnum_small_type_ mpnum_small_bf16_(void) {
+  const mpnum_small_type_ type = {MPNUM_TYPE_BF16, mpnum_bf16_floats_, mpnum_bf16_codes_};
+  return type;
 }
 
 /* Functions of two arguments, as func_small.h does it: where the floats on both sides

@@ -14,13 +14,13 @@
 MPNUM_C_BEGIN_
 #if MPNUM_ASKS_FMA_
 # define MPNUM_ISA_HERE_ 6
-# include "../../simd/detail/isa_begin.inc"
-# include "func.inc"
-# define MPNUM_ISA_HERE_ 7
-# include "../../simd/detail/isa_begin.inc"
-# include "func.inc"
 #else
 # define MPNUM_ISA_HERE_ 0
+#endif
+#include "../../simd/detail/isa_begin.inc"
+#include "func.inc"
+#if MPNUM_ASKS_FMA_
+# define MPNUM_ISA_HERE_ 7
 # include "../../simd/detail/isa_begin.inc"
 # include "func.inc"
 #endif

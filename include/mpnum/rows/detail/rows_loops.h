@@ -107,23 +107,6 @@ MPNUM_HOST void mpnum_row_view_of_(mpnum_row_view_ *view, mpnum_type type) {
   view->biases = 0;
   view->is_apart = view->type.is_foreign;
 }
-/* Floats of a foreign type, and codes of floats; f16 only where there is SSE2 alone. */
-MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
-                                        const uint8_t *src, size_t n) {
-  if (type->size == 1) {
-    mpnum_byte_floats_(type->type, dst, src, n);
-  } else {
-    mpnum_decode_each_(type->type, 16, dst, src, n);
-  }
-}
-MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst,
-                                       const float *src, size_t n) {
-  if (type->size == 1) {
-    mpnum_byte_codes_(type->type, dst, src, n);
-  } else {
-    mpnum_encode_floats_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
-  }
-}
 /* How many elements a step takes at a time. */
 MPNUM_HOST size_t mpnum_row_step_(int has_bytes, size_t n, size_t at) {
   return has_bytes ? mpnum_tile_size_(n, at) : n - at;
@@ -214,6 +197,23 @@ typedef struct mpnum_row_loss_ {
 # define MPNUM_EACH_ISA_ "../../rows/detail/rows.inc"
 # include "../../simd/detail/each_isa.inc"
 
+/* Floats of a foreign type, and codes of floats; f16 only where there is SSE2 alone. */
+MPNUM_HOST_ONCE_ void mpnum_row_floats_(const mpnum_row_type_ *type, float *dst,
+                                        const uint8_t *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_floats_(type->type, dst, src, n);
+  } else {
+    mpnum_decode_each_(type->type, 16, dst, src, n);
+  }
+}
+MPNUM_HOST_ONCE_ void mpnum_row_codes_(const mpnum_row_type_ *type, uint8_t *dst,
+                                       const float *src, size_t n) {
+  if (type->size == 1) {
+    mpnum_byte_codes_(type->type, dst, src, n);
+  } else {
+    mpnum_encode_floats_(type->type, 16, MPNUM_OVERFLOW_IEEE, dst, src, n);
+  }
+}
 /* The loops of the ISA in use, asked for once a call. */
 typedef struct mpnum_row_steps_ {
   void (*extremes)(mpnum_extremes_ *extremes, const mpnum_row_view_ *row, size_t n);
