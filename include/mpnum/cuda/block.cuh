@@ -253,7 +253,7 @@ mpnum_quantize_tile_transpose(T *codes, size_t codes_stride, T *transposed,
     amax = word > amax ? word : amax;
     mpnum_store_codes_<blocks, n>(
         own + v * codes_stride, row + down + v, column + across, rows, columns, is_whole,
-        mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
+        mpnum_quantize_lanes_<blocks, false, false>(in[v], factor, random));
   }
   MPNUM_UNROLL_
   for (unsigned j = 0; j < n; ++j) {

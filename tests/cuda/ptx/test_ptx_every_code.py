@@ -7,6 +7,8 @@ that multiplies by a scale wants nvcc 13.2 (MPNUM_NVCC).
 usage: tests/cuda/ptx/test_ptx_every_code.py
 """
 
+import random
+import struct
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -70,7 +72,14 @@ PRODUCTS = [multiplied("any", "e4m3", "bf16", EVERY_CODE, ANY_SCALE), multiplied
             multiplied("tiles", "e5m2", "bf16", numbers("e5m2", EVERY_CODE), A_SCALE_FOR_EACH_TILE),
             multiplied("alone", "e4m3", "bf16", one_that_is_none("e4m3"), USUAL_SCALES),
             multiplied("alone", "e5m2", "bf16", one_that_is_none("e5m2"), USUAL_SCALES)]
-CASES = {"75": CONVERSIONS, "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2], "100a": PRODUCTS}
+TINY = Case("mx_e4m3_of_subnormals", {"x": ("float", struct.pack("<8192I", *(random.Random(1).randrange(1 << 23) for _ in range(8192)))),
+                                      "codes": ("char", out(8192)), "scales": ("char", out(256))},
+            """const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1};
+  return mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, 0, mpnum::matrix_of(x, 64, 128), MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS, 0);""",
+            """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1};
+  return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 64, 128), 0, 0);""")
+CASES = {"75": CONVERSIONS, "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2], "100a": PRODUCTS + [TINY]}
 
 
 def multiplies_by_scales(program):

@@ -145,6 +145,8 @@
 #define MPNUM_HAS_HW_FP4_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_E8M0_     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_SCALED_   MPNUM_DEVICE_HAS_SCALED_PAIRS_
+/* And two products of floats by one, which sm_120 takes apart. */
+#define MPNUM_HAS_HW_F32X2_ (MPNUM_DEVICE_ARCH_ >= 1000 && MPNUM_DEVICE_ARCH_ < 1200)
 
 #if defined(__cplusplus)
 # define MPNUM_HAS_CXX_ 1
