@@ -239,7 +239,7 @@ mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
     amax = word > amax ? word : amax;
     mpnum_store_codes_<blocks, n>(
         own + v * codes_stride, place.row + v, place.column, job.height, job.width,
-        is_whole, mpnum_quantize_lanes_<blocks, false>(in[v], factor, random));
+        is_whole, mpnum_quantize_lanes_<blocks, false, false>(in[v], factor, random));
   }
   MPNUM_UNROLL_
   for (unsigned j = 0; j < n; ++j) {

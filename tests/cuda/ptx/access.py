@@ -105,7 +105,7 @@ def replacement(name, kind):
         if name != "add":
             raise ValueError("unknown atomic operation")
         add = arithmetic.operation("add", kind.removesuffix("x2"))
-        return arithmetic.pairwise(add) if kind.endswith("x2") else add
+        return arithmetic.pairwise(add, 16) if kind.endswith("x2") else add
 
     def key(value):
         return signed(value, width) if kind[0] == "s" else value

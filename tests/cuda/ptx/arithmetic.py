@@ -186,9 +186,10 @@ def comparison(name, kind, flushes=False):
     return run
 
 
-def pairwise(function):
-    """The same for both halves of registers that hold two 16-bit numbers."""
+def pairwise(function, width):
+    """The same for both halves of registers, numbers of that many bits."""
+    mask = (1 << width) - 1
+
     def run(*operands):
-        return (function(*[bits & 0xffff for bits in operands])
-                | function(*[bits >> 16 for bits in operands]) << 16)
+        return function(*[bits & mask for bits in operands]) | function(*[bits >> width for bits in operands]) << width
     return run

@@ -8,8 +8,8 @@ conversion that relies on more is caught.
 
 from fractions import Fraction
 
-from ptx.arithmetic import flush, saturated
-from ptx.values import FORMATS, INFINITE, NAN, WIDTHS, finite, signed
+from ptx.arithmetic import flush, multiply_numbers, saturated
+from ptx.values import FINITE, FORMATS, INFINITE, NAN, WIDTHS, finite, signed
 
 TF32_DIRT = 0x0a51
 TF32_NAN = 0xff800000 | TF32_DIRT
@@ -34,6 +34,9 @@ FLOAT_PAIRS = {
     ("f32", "f64"): (["rn", "rz", "rm", "rp"], ["sat"]),
 }
 FLOAT_PAIRS[("f16", "f32")] = FLOAT_PAIRS[("bf16", "f32")] = (["rn", "rz", "rm", "rp"], ["relu", "satfinite", "sat"])
+SCALED = "scaled::n2::ue8m0"
+SCALED_SOURCES = ("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "e2m1x2")
+SCALED_DIRT = 0xff81
 WIDENING = {("f32", "f16"), ("f32", "bf16"), ("f64", "f16"), ("f64", "f32"), ("f64", "bf16")}
 
 
@@ -79,6 +82,22 @@ def from_floats(target, source, rounding, modifiers):
         return lambda upper, lower: one(upper) << width | one(lower)
     mask = (1 << PACKED[source]) - 1
     return lambda pair: one(pair >> PACKED[source] & mask) << width | one(pair & mask)
+
+
+def scaled(source):
+    """Two codes times two scales as bf16. "Inputs are converted to destination type and then multiplied"; of what is no number
+    or becomes none the ISA says nothing."""
+    form, brain, scales = element(source), FORMATS["bf16"], FORMATS["ue8m0"]
+    width = PACKED[source]
+    mask = (1 << width) - 1
+
+    def one(bits, scale):
+        if bits >> form.width:
+            raise ValueError(f"bits above a number of {form.width} bits")
+        product = multiply_numbers(form.decode(bits), scales.decode(scale))
+        result = brain.encode(product)
+        return SCALED_DIRT if product.kind != FINITE or brain.decode(result).kind != FINITE else result
+    return lambda pair, factors: one(pair >> width & mask, factors >> 8 & 0xff) << 16 | one(pair & mask, factors & 0xff)
 
 
 def widen(target, source, flushes, clamps):
@@ -144,6 +163,11 @@ def converter(modifiers):
         if unknown:
             raise ValueError(f"unknown modifiers {sorted(unknown)}")
 
+    if target == "bf16x2" and source in SCALED_SOURCES and SCALED in rest:
+        takes(SCALED)
+        if rounding != ["rn"]:
+            raise ValueError("a rounding is missing or not for these types")
+        return scaled(source)
     if (target, source) in FLOAT_PAIRS:
         roundings, optional = FLOAT_PAIRS[target, source]
         takes(*[name.rstrip("!") for name in optional], *(["ftz"] if "f32" in (source, target) and rounding else []))

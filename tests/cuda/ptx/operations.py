@@ -9,7 +9,7 @@ from ptx.syntax import Pair, Register, Vector
 from ptx.values import WIDTHS
 
 DIRT = 0x5a5aa5a55aa55a5a  # of a register that nothing sets
-FLOATS = ("f16", "bf16", "f32", "f64", "f16x2", "bf16x2")
+FLOATS = ("f16", "bf16", "f32", "f64", "f16x2", "bf16x2", "f32x2")
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 WRITERS = {}
 
@@ -133,6 +133,8 @@ def multiply(name, kind, modifiers, operands, context):
 def float_operation(name, kind, modifiers, operands, context):
     flushes, saturates = modifiers.flag("ftz"), modifiers.flag("sat")
     scalar, width = kind.removesuffix("x2"), WIDTHS[kind]
+    if kind == "f32x2" and name not in ("add", "sub", "mul", "fma"):
+        raise ValueError("unknown type")
     if name in ("min", "max"):
         function = arithmetic.extreme(name, scalar, modifiers.flag("NaN"), flushes)
     elif name in ("abs", "neg"):
@@ -149,7 +151,7 @@ def float_operation(name, kind, modifiers, operands, context):
     if saturates:
         raise ValueError("unknown modifier sat")
     if kind.endswith("x2"):
-        function = arithmetic.pairwise(function)
+        function = arithmetic.pairwise(function, width // 2)
     texts = [context.value(operand, width) for operand in operands[1:]]
     return [f"{context.target(operands[0], width)} = {context.helper(function)}({', '.join(texts)})"]
 

@@ -140,6 +140,9 @@ def floats_are_rounded_once():
         ("fma.rn.f64 d, a, b, c;", f64(0.1), f64(10.0), f64(-1.0), f64(2.0 ** -54)),
         ("div.rn.f64 d, a, b;", f64(1.0), f64(3.0), f64(1 / 3)),
         ("mul.f64 d, a, b;", f64(0.1), f64(0.1), f64(0.1 * 0.1)),
+        # 2^-126 * 0.5, which is subnormal, and 3 * -2.
+        ("mul.rn.f32x2 d, a, b;", 0x00800000 << 32 | three, f32(0.5) << 32 | f32(-2.0), 0x00400000 << 32 | f32(-6.0)),
+        ("mul.rn.ftz.f32x2 d, a, b;", 0x80800000 << 32 | three, f32(0.5) << 32 | f32(-2.0), 0x80000000 << 32 | f32(-6.0)),
     ])
     rows_hold("pred", "b32", [
         ("setp.lt.f32 d, a, b;", 0x80000000, 0, 0),
@@ -218,6 +221,16 @@ def narrow_floats_are_as_the_isa_says():
         ("cvt.rn.f16x2.e2m3x2 d, a;", ("b16", 0x1f01), 0x47803000),
         ("cvt.rn.f16x2.e2m1x2 d, a;", ("b8", 0x79), 0x4600b800),
         ("cvt.rn.bf16x2.ue8m0x2 d, a;", ("b16", 0xff00), 0x7fff0040),
+        # Times powers of two: 448 * 2 and -1 * 1; the least code and scale, 2^-16 * 2^-110, and 57344 * 2^112; 2^-6 * 2^-127.
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e4m3x2 d, a, b;", ("b16", 0x7eb8), ("b16", 0x807f), 0x4460bf80),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e5m2x2 d, a, b;", ("b16", 0x017b), ("b16", 0x11ef), 0x00807f60),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e4m3x2 d, a, b;", ("b16", 0x8808), ("b16", 0x0000), 0x80010001),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e3m2x2 d, a, b;", ("b16", 0x1f21), ("b16", 0x7f80), 0x41e0be00),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e2m3x2 d, a, b;", ("b16", 0x1f20), ("b16", 0x7fe0), 0x40f08000),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e2m1x2 d, a, b;", ("b8", 0x79), ("b16", 0x7e80), 0x4040bf80),
+        # Open: NaN, a scale of NaN, Inf, what overflows.
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e4m3x2 d, a, b;", ("b16", 0x7f38), ("b16", 0x7fff), 0xff81ff81),
+        ("cvt.rn.scaled::n2::ue8m0.bf16x2.e5m2x2 d, a, b;", ("b16", 0x7c7b), ("b16", 0x7ff0), 0xff81ff81),
         ("cvt.f32.f16 d, a;", ("b16", 1), f32(2.0 ** -24)),
         ("cvt.f32.f16 d, a;", ("b16", 0xfc01), 0xff802000),  # the payload is kept, the NaN signals
         ("cvt.f32.bf16 d, a;", ("b16", 0x8001), 0x80010000),

@@ -303,6 +303,9 @@ def mistakes_are_errors():
     fails("trap", "trap;")
     fails("depends on the schedule", "activemask.b32 %r3;")
     fails("bits above", "mov.u16 %h1, 0xc0; cvt.rn.f16x2.e3m2x2 %r3, %h1;")
+    fails("bits above", "mov.u16 %h1, 0xc0; cvt.rn.scaled::n2::ue8m0.bf16x2.e2m3x2 %r3, %h1, %h1;")
+    fails("a rounding is missing", "mov.u16 %h1, 0; cvt.rz.scaled::n2::ue8m0.bf16x2.e4m3x2 %r3, %h1, %h1;")
+    fails("unknown types", "mov.u16 %h1, 0; cvt.rn.bf16x2.e4m3x2 %r3, %h1;")
     fails("line 19", "\n\nadd.u32 %r3, %r5, 1;")
 
 

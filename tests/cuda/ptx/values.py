@@ -159,7 +159,7 @@ FORMATS = {form.name: form for form in (
 
 # Bits of each type that a register or a place in memory may have.
 WIDTHS = {"pred": 1, **{f"{letter}{width}": width for letter in "bus" for width in (8, 16, 32, 64)},
-          "b128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f16x2": 32, "bf16x2": 32, "tf32": 32}
+          "b128": 128, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f16x2": 32, "bf16x2": 32, "f32x2": 64, "tf32": 32}
 
 
 def signed(value, width):

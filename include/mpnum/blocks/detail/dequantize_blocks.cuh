@@ -79,6 +79,72 @@ template <> struct block_back_<mpnum_e2m1, true> {
   }
 };
 
+/* Codes times the scale of their MX block as bf16, by the instruction for it, where all
+ * codes are numbers and all products normal or 0: these bits alone are the ISA's. */
+template <class Code, block_family_ family> struct scaled_codes_ {
+  static constexpr bool exists = false;
+  template <unsigned n> MPNUM_REAL_ bool are_numbers(const mpnum_lanes<uint32_t, n> &) {
+    return false;
+  }
+  template <class Four>
+  MPNUM_REAL_ four_of_<mpnum_bf16>::type at(const Four &, uint32_t) {
+    return four_of_<mpnum_bf16>::type();
+  }
+};
+/* 2^-110 to 2^112: the extremes of codes are e5m2's, 2^-16 and 57344. */
+MPNUM_REAL_ bool is_usual_scale_(uint32_t bits) {
+  return bits - (17u << 23) <= 222u << 23;
+}
+#if MPNUM_HAS_HW_SCALED_ || !MPNUM_ON_DEVICE_
+# if MPNUM_HAS_HW_SCALED_
+#  define MPNUM_SCALED_PAIR_(name, codes, scales) \
+   mpnum_cvt_##name##x2_to_bf16x2_(codes, scales)
+# else
+MPNUM_REAL_ uint32_t scaled_pair_(const mpnum_f32x2 &x, uint32_t scales) {
+  const float scale = mpnum_f32_of_scalar_(scales << 24 >> 1);
+  return mpnum_f32_to_bf16_x2(x.x * scale, x.y * scale).bits;
+}
+#  define MPNUM_SCALED_PAIR_(name, codes, scales) \
+   scaled_pair_(mpnum_##name##_to_f32_x2(copied_<mpnum_##name##x2>(codes)), scales)
+# endif
+/* With `step` a code under the mask that is no number has a sign. */
+# define MPNUM_SCALED_CODES_(name, packed, pair, bits, mask, step)                \
+  template <> struct scaled_codes_<mpnum_##name, MX_FAMILY_> {                    \
+   static constexpr bool exists = true;                                           \
+   template <unsigned n>                                                          \
+   MPNUM_REAL_ bool are_numbers(const mpnum_lanes<uint32_t, n> &codes) {          \
+    uint32_t past = 0;                                                            \
+    MPNUM_UNROLL_                                                                 \
+    for (unsigned i = 0; i < n; ++i)                                              \
+     past |= (codes.at[i] & mask) + step;                                         \
+    return (past & 0x80808080u) == 0;                                             \
+   }                                                                              \
+   MPNUM_REAL_ four_of_<mpnum_bf16>::type at(const four_of_<packed>::type &codes, \
+                                             uint32_t scales) {                   \
+    const uint32_t all = codes.at[0];                                             \
+    const four_of_<mpnum_bf16>::type products = {                                 \
+        {MPNUM_SCALED_PAIR_(name, static_cast<pair>(all), scales),                \
+         MPNUM_SCALED_PAIR_(name, static_cast<pair>(all >> bits), scales)}};      \
+    return products;                                                              \
+   }                                                                              \
+  };
+MPNUM_SCALED_CODES_(e4m3, mpnum_e4m3, uint16_t, 16, 0x7f7f7f7fu, 0x01010101u)
+MPNUM_SCALED_CODES_(e5m2, mpnum_e5m2, uint16_t, 16, 0x7c7c7c7cu, 0x04040404u)
+MPNUM_SCALED_CODES_(e2m1, mpnum_e2m1x2, uint8_t, 8, 0u, 0u)
+# undef MPNUM_SCALED_CODES_
+# undef MPNUM_SCALED_PAIR_
+#endif
+template <class T> struct brain_as_ {
+  MPNUM_REAL_ typename four_of_<T>::type at(const four_of_<mpnum_bf16>::type &x) {
+    return four_plain_<T>::at(floats_of_<mpnum_bf16>::at(x));
+  }
+};
+template <> struct brain_as_<mpnum_bf16> {
+  MPNUM_REAL_ four_of_<mpnum_bf16>::type at(const four_of_<mpnum_bf16>::type &x) {
+    return x;
+  }
+};
+
 } // namespace mpnum
 
 /* A tile has 32 codes for each thread, which loads those of neighbouring vectors, `unit`,
@@ -108,8 +174,8 @@ mpnum_scale_back_(const mpnum_quantize_side_ &side, size_t at) {
   return mpnum::scale_or_nan_(reinterpret_cast<const float *>(side.scale_inv)[at]);
 }
 
-/* A vector of codes times the words of Back, a block_back_. */
-template <class T, class Back, class Words>
+/* A vector of codes times the words of Back, a block_back_, or the scales of Scaled. */
+template <class T, class Back, class Scaled, bool is_scaled, class Words>
 static __device__ __forceinline__ mpnum_vector_
 mpnum_products_back_(const Words &codes, const uint32_t (&words)[Back::count]) {
   enum { fours = 4 / sizeof(T) };
@@ -118,7 +184,9 @@ mpnum_products_back_(const Words &codes, const uint32_t (&words)[Back::count]) {
   MPNUM_MEMCPY_(in, &codes, sizeof in);
   MPNUM_UNROLL_
   for (unsigned j = 0; j < fours; ++j)
-    out[j] = mpnum::four_plain_<T>::at(Back::template products<T>(in[j], words));
+    out[j] = is_scaled
+                 ? mpnum::brain_as_<T>::at(Scaled::at(in[j], words[0]))
+                 : mpnum::four_plain_<T>::at(Back::template products<T>(in[j], words));
   return mpnum::copied_<mpnum_vector_>(out);
 }
 
@@ -129,8 +197,10 @@ template <class Blocks, class T> struct mpnum_tile_back_ {
   typedef mpnum::block_back_<typename Blocks::Code,
                              Blocks::family == mpnum::TWO_LEVEL_FAMILY_>
       factors;
+  typedef mpnum::scaled_codes_<typename Blocks::Code, Blocks::family> scaled;
   typedef mpnum_shared_blocks_<back::sharers, back::vectors> shared;
   uint32_t words[factors::count][shared::kept];
+  bool are_scaled; /* words[0]: pairs of scales, of which scaled makes products */
 
   /* Codes to shared memory, and factors. False: this warp has elements that are no
    * products of factors. */
@@ -159,11 +229,32 @@ template <class Blocks, class T> struct mpnum_tile_back_ {
         words[k][i] = found[k];
     }
     stage[threadIdx.x] = codes;
-    __syncthreads();
+    are_scaled = false;
+    if (scaled::exists) {
+      bool are_usual = scaled::are_numbers(codes);
+      MPNUM_UNROLL_
+      for (unsigned i = 0; i < shared::kept; ++i)
+        are_usual &= mpnum::is_usual_scale_(words[0][i]);
+      are_scaled = __syncthreads_and(are_usual) != 0;
+      MPNUM_UNROLL_
+      for (unsigned i = 0; are_scaled && i < shared::kept; ++i)
+        words[0][i] = (words[0][i] >> 23) * 0x0101u;
+    } else {
+      __syncthreads();
+    }
     return __all_sync(0xffffffffu, are_products) != 0;
   }
   __device__ __forceinline__ void store(T *dst, const typename back::unit *stage,
                                         const mpnum_quantize_job_ &job) const {
+    if (scaled::exists && are_scaled) {
+      store_by<true>(dst, stage, job);
+    } else {
+      store_by<false>(dst, stage, job);
+    }
+  }
+  template <bool is_scaled>
+  __device__ __forceinline__ void store_by(T *dst, const typename back::unit *stage,
+                                           const mpnum_quantize_job_ &job) const {
     const typename back::words *const staged =
         reinterpret_cast<const typename back::words *>(stage) + threadIdx.x;
     const mpnum_tile_place_ own(job, threadIdx.x, back::log2_vectors);
@@ -180,7 +271,8 @@ template <class Blocks, class T> struct mpnum_tile_back_ {
       MPNUM_UNROLL_
       for (unsigned k = 0; k < factors::count; ++k)
         factor[k] = shared::from_holder(words[k], v);
-      out[v * step] = mpnum_products_back_<T, factors>(codes[v], factor);
+      out[v * step] =
+          mpnum_products_back_<T, factors, scaled, is_scaled>(codes[v], factor);
     }
   }
 };

@@ -123,6 +123,14 @@
 # define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ 0
 #endif
 
+/* Pairs of few bits times powers of two to bf16: those targets, from CUDA 13.2 on. */
+#if MPNUM_DEVICE_HAS_BLOCK_FORMATS_ && defined(__CUDACC_VER_MAJOR__)
+# define MPNUM_DEVICE_HAS_SCALED_PAIRS_ \
+  (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1302)
+#else
+# define MPNUM_DEVICE_HAS_SCALED_PAIRS_ 0
+#endif
+
 /* Which conversions are an instruction of the target, see hardware.h; the others are
  * integer arithmetic. The bits are the same. */
 #define MPNUM_HAS_HW_F16_      MPNUM_ON_DEVICE_
@@ -136,6 +144,9 @@
 #define MPNUM_HAS_HW_FP6_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_FP4_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_E8M0_     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
+#define MPNUM_HAS_HW_SCALED_   MPNUM_DEVICE_HAS_SCALED_PAIRS_
+/* And two products of floats by one, which sm_120 takes apart. */
+#define MPNUM_HAS_HW_F32X2_ (MPNUM_DEVICE_ARCH_ >= 1000 && MPNUM_DEVICE_ARCH_ < 1200)
 
 #if defined(__cplusplus)
 # define MPNUM_HAS_CXX_ 1

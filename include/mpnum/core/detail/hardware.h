@@ -14,9 +14,10 @@
  *     bf16 of f64   rn                                    sm_90 on
  *     e4m3, e5m2    rn, of two f32 or two f16, and back   sm_90 on, sm_89 from CUDA 12.1
  *     e3m2, e2m3, e2m1 rn and back, e8m0 rz rp            100a 103a 110a 120a 121a, and f
+ *     bf16x2        rn, of two e4m3, e5m2, e2m1 by e8m0   these from CUDA 13.2 on
  *
  * The MPNUM_HAS_HW_* macros of config.h say which of them a compilation has. Source: PTX
- * ISA 9.0, cvt. */
+ * ISA 9.0, cvt; of products 9.2. */
 #ifndef MPNUM_CORE_DETAIL_HARDWARE_H
 #define MPNUM_CORE_DETAIL_HARDWARE_H
 
@@ -300,6 +301,34 @@ MPNUM_INLINE uint32_t mpnum_cvt_e8m0x2_(float a, float b, mpnum_rounding roundin
   else
     asm("cvt.rz.ue8m0x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(b), "f"(a));
   return codes;
+}
+#endif
+
+#if MPNUM_HAS_HW_SCALED_
+/* Two codes times two scales, e8m0, as bf16. Only what the ISA has no choice in: numbers
+ * whose products are zeros or normal, which are exact. Of NaN, Inf and scales beyond
+ * 2^-110 to 2^112 it leaves bits open. */
+MPNUM_INLINE uint32_t mpnum_cvt_e4m3x2_to_bf16x2_(uint32_t codes, uint32_t scales) {
+  uint32_t values = 0;
+  asm("cvt.rn.scaled::n2::ue8m0.bf16x2.e4m3x2 %0, %1, %2;"
+      : "=r"(values)
+      : "h"((unsigned short)codes), "h"((unsigned short)scales));
+  return values;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_e5m2x2_to_bf16x2_(uint32_t codes, uint32_t scales) {
+  uint32_t values = 0;
+  asm("cvt.rn.scaled::n2::ue8m0.bf16x2.e5m2x2 %0, %1, %2;"
+      : "=r"(values)
+      : "h"((unsigned short)codes), "h"((unsigned short)scales));
+  return values;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_e2m1x2_to_bf16x2_(uint32_t codes, uint32_t scales) {
+  uint32_t values = 0;
+  asm("{\n .reg .b8 pair, zero;\n mov.b16 {pair, zero}, %1;\n"
+      " cvt.rn.scaled::n2::ue8m0.bf16x2.e2m1x2 %0, pair, %2;\n}"
+      : "=r"(values)
+      : "h"((unsigned short)(codes & 0xffu)), "h"((unsigned short)scales));
+  return values;
 }
 #endif
 

@@ -151,7 +151,9 @@ template <> struct floats_of_<float> {
   }                                                             \
  };
 MPNUM_FLOATS_OF_(mpnum_e5m2, e5m2, e5m2x4)
+#if MPNUM_HAS_HW_FP8_
 MPNUM_FLOATS_OF_(mpnum_e4m3, e4m3, e4m3x4)
+#endif
 MPNUM_FLOATS_OF_(mpnum_e3m2x4, e3m2, e3m2x4)
 MPNUM_FLOATS_OF_(mpnum_e2m3x4, e2m3, e2m3x4)
 #undef MPNUM_FLOATS_OF_
@@ -243,21 +245,76 @@ template <> struct floats_to_round_<mpnum_e5m2> {
     return floats_to_round_<mpnum_f16>::at(halves);
   }
 };
-/* As f16 of a bias that is 8 less; its largest, 480, stands for NaN. */
+# if MPNUM_HAS_HW_BF16_ || !MPNUM_ON_DEVICE_
+/* Two bf16 times 2^120. */
+MPNUM_INLINE uint32_t by_2_120_(uint32_t pair) {
+#  if MPNUM_ON_DEVICE_
+  uint32_t product = 0;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" /* and -0, which changes no sum */
+      : "=r"(product)
+      : "r"(pair), "r"(0x7b807b80), "r"(0x80008000));
+  return product;
+#  else
+  const float factor = mpnum_from_bits_f32(0x7b800000u);
+  const mpnum_bf16x2 packed = {pair};
+  const mpnum_f32x2 values = mpnum_bf16_to_f32_x2(packed);
+  return mpnum_f32_to_bf16_x2(values.x * factor, values.y * factor).bits;
+#  endif
+}
+/* Four e4m3 as bf16, and all bits of those that are NaN. Bytes of sign and exponent
+ * beside bytes of the rest are the values times 2^-120, subnormals too; what would be 480
+ * is NaN. */
+typedef struct brain_of_e4m3_ {
+  uint32_t at[2], is_nan[2];
+  MPNUM_INLINE uint32_t number_or_nan(uint32_t number, uint32_t is_nan) {
+    return (number & ~is_nan) | (0x7fff7fffu & is_nan);
+  }
+  MPNUM_INLINE brain_of_e4m3_ of(const four_of_<mpnum_e4m3>::type &x) {
+    const uint32_t codes = x.at[0];
+    const uint32_t high = (codes & 0x80808080u) | (codes >> 4 & 0x07070707u);
+    const uint32_t low = codes << 4 & 0xf0f0f0f0u;
+    const uint32_t past = (codes & 0x7f7f7f7fu) + 0x01010101u; /* its sign is NaN's */
+    const uint32_t a_nan = bytes_at_(past, 0, 0x9988);
+    const uint32_t b_nan = bytes_at_(past, 0, 0xbbaa);
+    const uint32_t a = by_2_120_(bytes_at_(low, high, 0x5140));
+    const uint32_t b = by_2_120_(bytes_at_(low, high, 0x7362));
+    const brain_of_e4m3_ brain = {{number_or_nan(a, a_nan), number_or_nan(b, b_nan)},
+                                  {a_nan, b_nan}};
+    return brain;
+  }
+} brain_of_e4m3_;
+MPNUM_INLINE four_of_<mpnum_bf16>::type
+four_brain_of_(const four_of_<mpnum_e4m3>::type &x) {
+  const brain_of_e4m3_ brain = brain_of_e4m3_::of(x);
+  const four_of_<mpnum_bf16>::type four = {{brain.at[0], brain.at[1]}};
+  return four;
+}
+template <> struct floats_of_<mpnum_e4m3> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_e4m3>::type &x) {
+    const brain_of_e4m3_ brain = brain_of_e4m3_::of(x);
+    const mpnum_f32x4 values = {
+        mpnum_from_bits_f32(bytes_at_(brain.at[0], brain.is_nan[0], 0x1044)),
+        mpnum_from_bits_f32(bytes_at_(brain.at[0], brain.is_nan[0], 0x3266)),
+        mpnum_from_bits_f32(bytes_at_(brain.at[1], brain.is_nan[1], 0x1044)),
+        mpnum_from_bits_f32(bytes_at_(brain.at[1], brain.is_nan[1], 0x3266))};
+    return values;
+  }
+};
 template <> struct floats_to_round_<mpnum_e4m3> {
+  MPNUM_INLINE mpnum_f32x4 at(const four_of_<mpnum_e4m3>::type &x) {
+    return floats_of_<mpnum_bf16>::at(four_brain_of_(x));
+  }
+};
+# else
+/* As f16 of a bias that is 8 less; its largest, 480, stands for NaN. */
+template <> struct floats_of_<mpnum_e4m3> {
   MPNUM_INLINE uint32_t pair(uint32_t high_bytes) {
     const uint32_t moved = (high_bytes & 0x80008000u) | (high_bytes >> 1 & 0x3f803f80u);
-# if MPNUM_ON_DEVICE_
     uint32_t halves = 0;
     asm("mul.rn.f16x2 %0, %1, %2;"
         : "=r"(halves)
         : "r"(moved), "r"(0x5c005c00)); /* 256 */
     return halves;
-# else
-    const mpnum_f16x2 packed = {moved};
-    const mpnum_f32x2 values = mpnum_f16_to_f32_x2(packed);
-    return mpnum_f32_to_f16_x2(values.x * 256, values.y * 256).bits;
-# endif
   }
   MPNUM_INLINE float number(float x) {
     const uint32_t bits = mpnum_bits_f32(x);
@@ -273,6 +330,15 @@ template <> struct floats_to_round_<mpnum_e4m3> {
     return numbers;
   }
 };
+MPNUM_INLINE four_of_<mpnum_bf16>::type
+four_brain_of_(const four_of_<mpnum_e4m3>::type &x) {
+  const mpnum_f32x4 y = floats_of_<mpnum_e4m3>::at(x);
+  const four_of_<mpnum_bf16>::type four = {
+      {bytes_at_(mpnum_bits_f32(y.x), mpnum_bits_f32(y.y), 0x7632),
+       bytes_at_(mpnum_bits_f32(y.z), mpnum_bits_f32(y.w), 0x7632)}};
+  return four;
+}
+# endif
 #endif
 
 /* From floats, plain or saturating, of types that have more than the scalar form. */
@@ -381,6 +447,13 @@ MPNUM_FOUR_FROM_FP8_(e5m2)
 MPNUM_FOUR_FROM_FP8_(e4m3)
 #undef MPNUM_FOUR_TO_FP8_
 #undef MPNUM_FOUR_FROM_FP8_
+/* And to bf16, where there are none. */
+#if !MPNUM_HAS_HW_FP8_
+template <> struct four_halves_<cast_is_plain_, mpnum_bf16, mpnum_e4m3> {
+  static constexpr bool exists = true;
+  MPNUM_INLINE raw_bytes_<8> at(const raw_bytes_<4> &x) { return four_brain_of_(x); }
+};
+#endif
 
 template <class Cast, class Dst, class Src> struct four_way_of_ {
   static constexpr bool is_double = sizeof(Dst) == 8 || sizeof(Src) == 8;

@@ -292,6 +292,22 @@ template <class Blocks> MPNUM_REAL_ float block_scaled_(float x, float factor) {
                                         : mpnum_mul_scalar_(x, factor);
 }
 
+/* Four times a factor, by two products at once where that is an instruction. */
+MPNUM_REAL_ void multiply_four_(float (&x)[4], float factor) {
+#if MPNUM_HAS_HW_F32X2_
+  asm("{\n .reg .b64 pair, both;\n mov.b64 both, {%4, %4};\n"
+      " mov.b64 pair, {%0, %1};\n mul.rn.f32x2 pair, pair, both;\n"
+      " mov.b64 {%0, %1}, pair;\n mov.b64 pair, {%2, %3};\n"
+      " mul.rn.f32x2 pair, pair, both;\n mov.b64 {%2, %3}, pair;\n}"
+      : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3])
+      : "f"(factor));
+#else
+  MPNUM_UNROLL_
+  for (unsigned k = 0; k < 4; ++k)
+    x[k] = mpnum_mul_scalar_(x[k], factor);
+#endif
+}
+
 /* Four scaled elements as dense codes; random is for stochastic rounding. */
 template <class Code, bool is_stochastic> struct four_codes_ {
   MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&)[4]) {
@@ -577,20 +593,26 @@ template <class Blocks, unsigned N> struct mpnum_block_words_ {
 };
 
 /* N neighbours times their factor, as codes; a factor of 0, if it may be one, makes them
- * 0. */
-template <class Blocks, bool may_be_zero = true, class T, unsigned N>
+ * 0. by_pairs: there is no other product of theirs, of which compilers would make one. */
+template <class Blocks, bool may_be_zero = true, bool by_pairs = true, class T,
+          unsigned N>
 static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
 mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
                       const uint32_t (&random)[N]) {
   mpnum_block_words_<Blocks, N> out;
   const bool is_zero = may_be_zero && mpnum_bits_of_scalar_(factor) == 0;
+  const bool is_product_of_four =
+      MPNUM_HAS_HW_F32X2_ && by_pairs && Blocks::family != mpnum::AMAX_FAMILY_;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; j += 4) {
     float y[4];
     const uint32_t words[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
     MPNUM_UNROLL_
-    for (unsigned k = 0; k < 4; ++k)
-      y[k] = mpnum::block_scaled_<Blocks>(mpnum::element_at_(in, j + k), factor);
+    for (unsigned k = 0; k < 4; ++k) {
+      const float x = mpnum::element_at_(in, j + k);
+      y[k] = is_product_of_four ? x : mpnum::block_scaled_<Blocks>(x, factor);
+    }
+    if (is_product_of_four) mpnum::multiply_four_(y, factor);
     const uint32_t word = mpnum::block_codes_<Blocks>(y, words);
     out.put(j / 4, is_zero ? 0 : word);
   }
