@@ -5,9 +5,10 @@
 usage: tests/project/test_packaging.py [full | packages | exhaustive]
 
 With full alone the wrap file, and what a changed environment configures anew; with packages alone the wheel, those of
-Debian, Conan and vcpkg; with exhaustive alone the tests and the benchmark of a clone whose path has special
+Debian, Conan and vcpkg, and a release; with exhaustive alone the tests and the benchmark of a clone whose path has special
 characters."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -22,7 +23,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from tree import ROOT, need, open_terminal
+from tree import ROOT, need, open_terminal, tracked_files
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="mpnum packaging "))  # a space on purpose
 CC = os.environ.get("CC", "cc").split()
@@ -354,6 +355,19 @@ def on_a_terminal_nothing_is_installed_without_a_yes():
     assert status == 1 and "run it now?" in said and INSTALL in told, (said, told)
 
 
+def clone_with_a_commit(target):
+    """A repository of one commit, with the files that git knows or would take; returns how to call its git."""
+    need("git")
+    for path in tracked_files():
+        copied = target / path.relative_to(ROOT)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copied)
+    git = ["git", "-C", target, "-c", "user.name=mpnum", "-c", "user.email=mpnum"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"]):
+        run(*git, *command)
+    return git
+
+
 def cmake_consumer_runs(name, *arguments, **environment):
     """A program of a project that asks find_package for this version."""
     need("cmake")
@@ -542,6 +556,73 @@ def vcpkg_port_installs_what_its_consumers_find():
     run(SCRATCH / "vcpkg")
 
 
+def repository_with_a_tag():
+    """Made once: the version's tag, one of another version, and after them a commit that changes a header."""
+    clone, tag = SCRATCH / "tagged", f"v{project_version()}"
+    if not clone.exists():
+        git = clone_with_a_commit(clone)
+        run(*git, "tag", tag)
+        run(*git, "tag", "v99.0.0")
+        run(*git, "branch", "v97.0.0")
+        header = clone / "include/mpnum/mpnum.h"
+        header.write_text(f"{header.read_text()}/* later */\n")
+        run(*git, "commit", "-q", "-a", "-m", "later")
+    return clone, tag
+
+
+def release_is_the_tag_with_the_same_bytes_twice():
+    """Whatever the umask, the time zone and the date; of the tag, not of what is checked out."""
+    need_hatchling()
+    clone, tag = repository_with_a_tag()
+    written = {}
+    for folder, umask, zone, date in (("first", 0o022, "UTC", "1"), ("second", 0o077, "Asia/Kathmandu", "2000000000")):
+        target = SCRATCH / "releases" / folder
+        status, output = mpnum("--no-install", "release", tag, target, script=clone / "mpnum", cwd=SCRATCH, umask=umask,
+                               env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": date})
+        assert status == 0, output
+        written[folder] = {path.name: path.read_bytes() for path in target.iterdir()}
+        assert output == "".join(f"{target / name}\n" for name in sorted(written[folder])), output
+    first, version = written["first"], project_version()
+    assert first == written["second"], [name for name in first if first[name] != written["second"].get(name)]
+    files = {f"mpnum-{version}.tar.gz", f"mpnum-{version}-py3-none-any.whl", "mpnum.h", "mpnum_cuda.cuh"}
+    assert first.keys() == files | {"SHA256SUMS"}, first.keys()
+    sums = "".join(f"{hashlib.sha256(first[name]).hexdigest()}  {name}\n" for name in sorted(files))
+    assert first["SHA256SUMS"].decode() == sums
+    run(ROOT / "mpnum", "amalgamate", SCRATCH / "single files")
+    for name in ("mpnum.h", "mpnum_cuda.cuh"):
+        assert first[name] == (SCRATCH / "single files" / name).read_bytes(), name
+    unpacked = SCRATCH / "unpacked"
+    unpacked.mkdir()
+    run("tar", "-C", unpacked, "-xf", SCRATCH / f"releases/first/mpnum-{version}.tar.gz")
+    wanted = {str(path.relative_to(ROOT)): path.read_bytes() for path in tracked_files()}
+    there = {str(path.relative_to(unpacked / f"mpnum-{version}")): path.read_bytes()
+             for path in unpacked.rglob("*") if path.is_file()}
+    assert there == wanted, [name for name in there.keys() | wanted.keys() if there.get(name) != wanted.get(name)]
+    wheel = contents(SCRATCH / f"releases/first/mpnum-{version}-py3-none-any.whl")
+    assert wheel["mpnum/include/mpnum/mpnum.h"] == (ROOT / "include/mpnum/mpnum.h").read_bytes()
+
+
+def release_refuses_in_one_line_and_leaves_nothing():
+    clone, tag = repository_with_a_tag()
+    taken = SCRATCH / "taken"
+    taken.mkdir()
+    (taken / "notes").write_text("kept")
+    for arguments, status, said in [
+            ([], 2, "a TAG"), ([tag, "a", "b"], 2, "a TAG"), (["--all"], 2, "a TAG"), ([tag, ""], 2, "a TAG"),
+            (["v98.0.0"], 1, "there is no tag v98.0.0"), (["v97.0.0"], 1, "there is no tag v97.0.0"),
+            (["HEAD"], 1, "no tag of a release"), ([f"{tag}^0"], 1, "no tag of a release"),
+            (["v99.0.0"], 1, f"meson.build says {project_version()}"),
+            ([tag, str(taken)], 1, "taken exists already")]:
+        before = sorted(SCRATCH.glob("*")), sorted(clone.rglob("*"))
+        found, output = mpnum("--no-install", "release", *arguments, script=clone / "mpnum", cwd=SCRATCH)
+        if "hatchling" in output:
+            raise tap.Skip("the Python package hatchling is not installed")
+        assert found == status and output.startswith("mpnum: release: ") and output.count("\n") == 1, (arguments, found, output)
+        assert said in output, (arguments, output)
+        assert (sorted(SCRATCH.glob("*")), sorted(clone.rglob("*"))) == before, arguments
+    assert [path.read_text() for path in taken.iterdir()] == ["kept"]
+
+
 def script_runs_from_anywhere():
     link = SCRATCH / "linked"
     link.symlink_to(ROOT / "mpnum")
@@ -627,7 +708,8 @@ def a_clone_with_special_characters_in_its_path_runs_its_benchmark():
 TIERS = {"full": [wrap_file_brings_the_subproject, only_other_compilers_are_configured_anew],
          "packages": [wheel_holds_the_headers_and_says_where_they_are, wheel_of_the_source_distribution_is_that_of_the_tree,
                       debian_packages_are_built_and_pass_their_test, conan_creates_its_package,
-                      vcpkg_port_installs_what_its_consumers_find],
+                      vcpkg_port_installs_what_its_consumers_find, release_is_the_tag_with_the_same_bytes_twice,
+                      release_refuses_in_one_line_and_leaves_nothing],
          "exhaustive": [a_clone_with_special_characters_in_its_path_runs_its_tests,
                         a_clone_with_special_characters_in_its_path_runs_its_benchmark]}
 try:
