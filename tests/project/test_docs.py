@@ -234,7 +234,7 @@ def names_in_the_text_exist():
     """Public names of the headers, settings of tests, of CMake and of the single files; T stands for a type, and adding-a-format.md has
     one that is not there."""
     names = set(load_api().Api().names()) | {"MPNUM_TEST_MODE", "MPNUM_INSTALL", "MPNUM_NVCC", "MPNUM_NVDISASM", "MPNUM_REPOSITORY",
-                                           "MPNUM_THIS_FILE", "MPNUM_THIS_CUDA_FILE"}
+                                           "MPNUM_THIS_FILE", "MPNUM_THIS_CUDA_FILE", "mpnum_DIR"}
     for path in DOCUMENTS:
         words = set(re.findall(r"\b(?:mpnum|MPNUM)_\w*[A-Za-z0-9]\b(?![<*_.]\w?)", path.read_text()))
         unknown = sorted(word for word in words - names if not word.endswith("_T"))

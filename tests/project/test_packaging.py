@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Installation, pkg-config, Meson subproject, a vendored copy, and the entry script's errors.
+"""Installation, pkg-config, Meson subproject, a vendored copy, packages, and the entry script's errors.
 
-usage: tests/project/test_packaging.py [full | exhaustive]
+usage: tests/project/test_packaging.py [full | packages | exhaustive]
 
-With full alone the wrap file, and what a changed environment configures anew; with exhaustive alone the tests and the
-benchmark of a clone whose path has special characters."""
+With full alone the wrap file, and what a changed environment configures anew; with packages alone the wheel, those of
+Debian, Conan and vcpkg, and a release; with exhaustive alone the tests and the benchmark of a clone whose path has special
+characters."""
 
+import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -14,12 +17,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from tree import ROOT, open_terminal
+from tree import ROOT, need, open_terminal, tracked_files
 
 SCRATCH = Path(tempfile.mkdtemp(prefix="mpnum packaging "))  # a space on purpose
 CC = os.environ.get("CC", "cc").split()
@@ -107,11 +111,16 @@ def files_below(destination):
             for path in destination.rglob("*") if path.is_file()}
 
 
+def headers():
+    """Their paths below the root."""
+    suffixes = {".h", ".hpp", ".inc", ".cuh"}
+    return {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.suffix in suffixes}
+
+
 def install_holds_the_headers_and_nothing_else():
     there = set(files_of_meson())
-    headers = {".h", ".hpp", ".inc", ".cuh"}
-    wanted = {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.suffix in headers}
-    wanted |= {"share/pkgconfig/mpnum.pc", "share/cmake/mpnum/mpnumConfig.cmake", "share/cmake/mpnum/mpnumConfigVersion.cmake"}
+    wanted = headers() | \
+        {"share/pkgconfig/mpnum.pc", "share/cmake/mpnum/mpnumConfig.cmake", "share/cmake/mpnum/mpnumConfigVersion.cmake"}
     assert there == wanted, there ^ wanted
 
 
@@ -167,9 +176,20 @@ def versions_agree():
     macros = [re.search(rf"MPNUM_VERSION_{part} (\d+)", config)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert ".".join(macros) == version, macros
     assert re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == version
+    # The wheel, Conan and Nix read meson.build.
+    packaging = ROOT / "tools/packaging"
+    assert json.loads((packaging / "vcpkg/vcpkg.json").read_text())["version"] == version
+    assert re.match(r"mpnum \((.*?)\) ", (packaging / "debian/changelog").read_text())[1] == version
+    assert re.findall(r'version\("(.*?)", tag="v(.*?)"\)', (packaging / "spack/package.py").read_text())[0] == (version, version)
     for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         said = re.findall(r"(?:State\.\*\* Version |find_package\(mpnum )([\d.]+\d)", path.read_text())
         assert all(f"{version}.".startswith(f"{number}.") for number in said), (path.name, said)
+
+
+def recipes_without_a_test_are_short_and_say_so():
+    for name in ("spack/package.py", "nix/default.nix"):
+        lines = (ROOT / "tools/packaging" / name).read_text().splitlines()
+        assert len(lines) < 30 and lines[1].startswith("# Untested."), name
 
 
 def what_is_fetched_exists():
@@ -335,6 +355,274 @@ def on_a_terminal_nothing_is_installed_without_a_yes():
     assert status == 1 and "run it now?" in said and INSTALL in told, (said, told)
 
 
+def clone_with_a_commit(target):
+    """A repository of one commit, with the files that git knows or would take; returns how to call its git."""
+    need("git")
+    for path in tracked_files():
+        copied = target / path.relative_to(ROOT)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, copied)
+    git = ["git", "-C", target, "-c", "user.name=mpnum", "-c", "user.email=mpnum"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "release"]):
+        run(*git, *command)
+    return git
+
+
+def cmake_consumer_runs(name, *arguments, **environment):
+    """A program of a project that asks find_package for this version."""
+    need("cmake")
+    folder = SCRATCH / name
+    folder.mkdir()
+    (folder / "main.c").write_text(CONSUMER)
+    (folder / "CMakeLists.txt").write_text(
+        f"cmake_minimum_required(VERSION 3.14)\nproject(consumer LANGUAGES C)\nfind_package(mpnum {project_version()} REQUIRED)\n"
+        "add_executable(program main.c)\ntarget_link_libraries(program PRIVATE mpnum::mpnum)\n")
+    environment = {**os.environ, **environment}
+    run("cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF", *arguments, env=environment)
+    run("cmake", "--build", folder / "build")
+    run(folder / "build/program")
+
+
+def need_hatchling():
+    if not importlib.util.find_spec("hatchling"):
+        raise tap.Skip("the Python package hatchling is not installed")
+
+
+def build_wheel(sources, target):
+    need_hatchling()
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", target, cwd=sources,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return target / f"mpnum-{project_version()}-py3-none-any.whl"
+
+
+def contents(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def wheel_holds_the_headers_and_says_where_they_are():
+    """Installed offline from the tree, a C compiler and CMake find them by what it prints."""
+    wheel = build_wheel(ROOT, SCRATCH / "wheel")
+    there = contents(wheel)
+    information = f"mpnum-{project_version()}.dist-info"
+    assert b"Root-Is-Purelib: true" in there[f"{information}/WHEEL"]
+    assert {name.split("/")[0] for name in there} == {"mpnum", information}
+    cmake = {f"mpnum/share/cmake/mpnum/{name}.cmake" for name in ("mpnumConfig", "mpnumConfigVersion")}
+    wanted = {f"mpnum/{name}" for name in headers()} | cmake | {"mpnum/__init__.py", "mpnum/__main__.py"}
+    assert {name for name in there if name.startswith("mpnum/")} == wanted, wanted ^ there.keys()
+    for name in headers():
+        assert there[f"mpnum/{name}"] == (ROOT / name).read_bytes(), name
+    site = SCRATCH / "site of the wheel"
+    run(sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", site, ROOT)
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    def answer(*command):
+        return run(sys.executable, *command, cwd=SCRATCH, env=environment).strip()
+
+    assert answer("-m", "mpnum", "--version") == project_version()
+    include, cmake = answer("-m", "mpnum", "--include"), answer("-m", "mpnum", "--cmake")
+    assert answer("-c", "import mpnum; print(mpnum.get_include()); print(mpnum.get_cmake_dir())") == f"{include}\n{cmake}"
+    assert Path(include) == (site / "mpnum/include").resolve()
+    run(*CC, "-std=c99", write_consumer("wheel consumer"), "-I", include, "-o", SCRATCH / "wheel consumer")
+    run(SCRATCH / "wheel consumer")
+    cmake_consumer_runs("CMake of the wheel", f"-Dmpnum_DIR={cmake}")
+
+
+def wheel_of_the_source_distribution_is_that_of_the_tree():
+    need_hatchling()
+    target = SCRATCH / "source distribution"
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", target, cwd=ROOT)
+    stem = f"mpnum-{project_version()}"
+    run("tar", "-C", target, "-xf", target / f"{stem}.tar.gz")
+    again = contents(build_wheel(target / stem, target / "wheel"))
+    wheel = contents(build_wheel(ROOT, SCRATCH / "wheel beside"))
+    assert again == wheel, again.keys() ^ wheel.keys()
+
+
+def debian_packages_are_built_and_pass_their_test():
+    """By the commands of docs/vendoring.md, and what autopkgtest would run, on the packages unpacked beside."""
+    need("dpkg-buildpackage")
+    done = subprocess.run(["dpkg-checkbuilddeps", ROOT / "tools/packaging/debian/control"], text=True, capture_output=True)
+    if done.returncode:
+        raise tap.Skip(done.stderr.strip().splitlines()[-1])
+    with tempfile.TemporaryDirectory(prefix="mpnum-debian-") as folder:  # without a space, which debhelper does not take
+        folder = Path(folder)
+        clone, root = folder / "mpnum", folder / "root"
+        copy_project(clone)
+        environment = {name: text for name, text in os.environ.items() if name not in ("CFLAGS", "CC", "CXX", "CXXFLAGS")}
+        run("sh", "-c", "cp -r tools/packaging/debian debian && dpkg-buildpackage -us -uc -b", cwd=clone, env=environment)
+        version = project_version()
+        for package in (f"libmpnum-dev_{version}_all.deb", *(path.name for path in folder.glob(f"mpnum-tools_{version}_*.deb"))):
+            (root / package.split("_")[0]).mkdir(parents=True)
+            run("dpkg-deb", "-x", folder / package, root / package.split("_")[0])
+        development = root / "libmpnum-dev/usr"
+        there = {str(path.relative_to(development)) for path in development.rglob("*") if path.is_file()}
+        documents = {f"share/doc/libmpnum-dev/{name}" for name in ("changelog.gz", "copyright")}
+        assert there - documents == set(files_of_meson()), (there - documents) ^ set(files_of_meson())
+        assert f" {version}\n" in run(root / "mpnum-tools/usr/bin/mpnum-inspect", "--version")
+        if not shutil.which("cmake"):
+            raise tap.Skip("built; cmake, which its test needs, is not installed")
+        run(clone / "debian/tests/consumer", env={
+            **environment, "PKG_CONFIG_PATH": str(development / "share/pkgconfig"), "CMAKE_PREFIX_PATH": str(development),
+            "PKG_CONFIG_SYSROOT_DIR": str(development.parent), "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1"})
+        if not shutil.which("lintian"):
+            raise tap.Skip("built and tested; lintian is not installed")
+        run("lintian", "--fail-on", "error,warning", *folder.glob("*.changes"))
+
+
+def conan_creates_its_package():
+    """Without a remote, from a copy, as Conan builds the consumer inside the recipe's folder."""
+    need("conan")
+    need("cmake")
+    home, copy = SCRATCH / "conan", SCRATCH / "copy for conan"
+    copy_project(copy)
+    environment = {**os.environ, "CONAN_HOME": str(home)}
+    run("conan", "profile", "detect", env=environment)
+    said = run("conan", "create", "--no-remote", copy / "tools/packaging/conan", env=environment)
+    assert f"mpnum/{project_version()} (test package): RUN:" in said, said
+    packages = [path for path in home.rglob("p/include") if (path / "mpnum").is_dir()]
+    assert len(packages) == 1, packages
+    there = {f"include/{path.relative_to(packages[0])}" for path in packages[0].rglob("*") if path.is_file()}
+    assert there == headers(), there ^ headers()
+    assert (packages[0].parent / "licenses/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+# What vcpkg's own functions do to a port of headers alone: files of CMake go up to share/PORT, paths stay true.
+VCPKG = r"""
+cmake_minimum_required(VERSION 3.14)
+set(PORT mpnum)
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${arg_SOURCE_PATH} -B ${BUILD} -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}
+    RESULT_VARIABLE status)
+  if(status OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "cannot configure: ${status} ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+endfunction()
+function(vcpkg_cmake_install)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} RESULT_VARIABLE status)
+  if(status)
+    message(FATAL_ERROR "cannot install: ${status}")
+  endif()
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PACKAGE_NAME;CONFIG_PATH" "")
+  file(RENAME ${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH} ${CURRENT_PACKAGES_DIR}/share/${PORT})
+  file(REMOVE_RECURSE ${CURRENT_PACKAGES_DIR}/share/cmake)
+  set(config ${CURRENT_PACKAGES_DIR}/share/${PORT}/mpnumConfig.cmake)
+  set(up [[get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)
+]])
+  file(READ ${config} text)
+  string(REPLACE "${up}${up}${up}" "${up}${up}" text "${text}")
+  file(WRITE ${config} "${text}")
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+  file(GLOB_RECURSE files ${CURRENT_PACKAGES_DIR}/*.pc)
+  foreach(file IN LISTS files)
+    file(READ ${file} text)
+    string(REGEX REPLACE "prefix=[^\n]*" [[prefix=${pcfiledir}/../..]] text "${text}")
+    file(WRITE ${file} "${text}")
+  endforeach()
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  configure_file(${arg_FILE_LIST} ${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright COPYONLY)
+endfunction()
+include(${PORTFILE})
+"""
+
+
+def vcpkg_port_installs_what_its_consumers_find():
+    """Run by CMake with stand-ins for vcpkg's functions; the folder moves before it is used, as vcpkg moves it."""
+    need("cmake")
+    script, packages, installed = SCRATCH / "vcpkg.cmake", SCRATCH / "packages", SCRATCH / "installed by vcpkg"
+    script.write_text(VCPKG)
+    port = ROOT / "tools/packaging/vcpkg"
+    run("cmake", f"-DBUILD={SCRATCH / 'build of vcpkg'}", f"-DCURRENT_PACKAGES_DIR={packages}",
+        f"-DPORTFILE={port / 'portfile.cmake'}", "-P", script)
+    packages.rename(installed)
+    there = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
+    own = {"share/pkgconfig/mpnum.pc", *(f"share/mpnum/{name}" for name in (
+        "copyright", "usage", "mpnumConfig.cmake", "mpnumConfigVersion.cmake"))}
+    assert there == headers() | own, there ^ (headers() | own)
+    assert (installed / "share/mpnum/copyright").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    lines = re.findall(r"^    (.*)$", (port / "usage").read_text(), re.M)
+    assert lines == ["find_package(mpnum CONFIG REQUIRED)", "target_link_libraries(main PRIVATE mpnum::mpnum)"], lines
+    cmake_consumer_runs("CMake of vcpkg", f"-DCMAKE_PREFIX_PATH={installed}")
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(installed / "share/pkgconfig")}
+    write_consumer("vcpkg consumer")
+    run("sh", "-c", f"{' '.join(CC)} -std=c99 'vcpkg consumer.c' -o vcpkg {run('pkg-config', '--cflags', 'mpnum', env=environment)}",
+        cwd=SCRATCH)
+    run(SCRATCH / "vcpkg")
+
+
+def repository_with_a_tag():
+    """Made once: the version's tag, one of another version, and after them a commit that changes a header."""
+    clone, tag = SCRATCH / "tagged", f"v{project_version()}"
+    if not clone.exists():
+        git = clone_with_a_commit(clone)
+        run(*git, "tag", tag)
+        run(*git, "tag", "v99.0.0")
+        run(*git, "branch", "v97.0.0")
+        header = clone / "include/mpnum/mpnum.h"
+        header.write_text(f"{header.read_text()}/* later */\n")
+        run(*git, "commit", "-q", "-a", "-m", "later")
+    return clone, tag
+
+
+def release_is_the_tag_with_the_same_bytes_twice():
+    """Whatever the umask, the time zone and the date; of the tag, not of what is checked out."""
+    need_hatchling()
+    clone, tag = repository_with_a_tag()
+    written = {}
+    for folder, umask, zone, date in (("first", 0o022, "UTC", "1"), ("second", 0o077, "Asia/Kathmandu", "2000000000")):
+        target = SCRATCH / "releases" / folder
+        status, output = mpnum("--no-install", "release", tag, target, script=clone / "mpnum", cwd=SCRATCH, umask=umask,
+                               env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": date})
+        assert status == 0, output
+        written[folder] = {path.name: path.read_bytes() for path in target.iterdir()}
+        assert output == "".join(f"{target / name}\n" for name in sorted(written[folder])), output
+    first, version = written["first"], project_version()
+    assert first == written["second"], [name for name in first if first[name] != written["second"].get(name)]
+    files = {f"mpnum-{version}.tar.gz", f"mpnum-{version}-py3-none-any.whl", "mpnum.h", "mpnum_cuda.cuh"}
+    assert first.keys() == files | {"SHA256SUMS"}, first.keys()
+    sums = "".join(f"{hashlib.sha256(first[name]).hexdigest()}  {name}\n" for name in sorted(files))
+    assert first["SHA256SUMS"].decode() == sums
+    run(ROOT / "mpnum", "amalgamate", SCRATCH / "single files")
+    for name in ("mpnum.h", "mpnum_cuda.cuh"):
+        assert first[name] == (SCRATCH / "single files" / name).read_bytes(), name
+    unpacked = SCRATCH / "unpacked"
+    unpacked.mkdir()
+    run("tar", "-C", unpacked, "-xf", SCRATCH / f"releases/first/mpnum-{version}.tar.gz")
+    wanted = {str(path.relative_to(ROOT)): path.read_bytes() for path in tracked_files()}
+    there = {str(path.relative_to(unpacked / f"mpnum-{version}")): path.read_bytes()
+             for path in unpacked.rglob("*") if path.is_file()}
+    assert there == wanted, [name for name in there.keys() | wanted.keys() if there.get(name) != wanted.get(name)]
+    wheel = contents(SCRATCH / f"releases/first/mpnum-{version}-py3-none-any.whl")
+    assert wheel["mpnum/include/mpnum/mpnum.h"] == (ROOT / "include/mpnum/mpnum.h").read_bytes()
+
+
+def release_refuses_in_one_line_and_leaves_nothing():
+    clone, tag = repository_with_a_tag()
+    taken = SCRATCH / "taken"
+    taken.mkdir()
+    (taken / "notes").write_text("kept")
+    for arguments, status, said in [
+            ([], 2, "a TAG"), ([tag, "a", "b"], 2, "a TAG"), (["--all"], 2, "a TAG"), ([tag, ""], 2, "a TAG"),
+            (["v98.0.0"], 1, "there is no tag v98.0.0"), (["v97.0.0"], 1, "there is no tag v97.0.0"),
+            (["HEAD"], 1, "no tag of a release"), ([f"{tag}^0"], 1, "no tag of a release"),
+            (["v99.0.0"], 1, f"meson.build says {project_version()}"),
+            ([tag, str(taken)], 1, "taken exists already")]:
+        before = sorted(SCRATCH.glob("*")), sorted(clone.rglob("*"))
+        found, output = mpnum("--no-install", "release", *arguments, script=clone / "mpnum", cwd=SCRATCH)
+        if "hatchling" in output:
+            raise tap.Skip("the Python package hatchling is not installed")
+        assert found == status and output.startswith("mpnum: release: ") and output.count("\n") == 1, (arguments, found, output)
+        assert said in output, (arguments, output)
+        assert (sorted(SCRATCH.glob("*")), sorted(clone.rglob("*"))) == before, arguments
+    assert [path.read_text() for path in taken.iterdir()] == ["kept"]
+
+
 def script_runs_from_anywhere():
     link = SCRATCH / "linked"
     link.symlink_to(ROOT / "mpnum")
@@ -418,6 +706,10 @@ def a_clone_with_special_characters_in_its_path_runs_its_benchmark():
 
 
 TIERS = {"full": [wrap_file_brings_the_subproject, only_other_compilers_are_configured_anew],
+         "packages": [wheel_holds_the_headers_and_says_where_they_are, wheel_of_the_source_distribution_is_that_of_the_tree,
+                      debian_packages_are_built_and_pass_their_test, conan_creates_its_package,
+                      vcpkg_port_installs_what_its_consumers_find, release_is_the_tag_with_the_same_bytes_twice,
+                      release_refuses_in_one_line_and_leaves_nothing],
          "exhaustive": [a_clone_with_special_characters_in_its_path_runs_its_tests,
                         a_clone_with_special_characters_in_its_path_runs_its_benchmark]}
 try:
@@ -428,6 +720,7 @@ try:
         install_says_in_one_line_what_is_wrong,
         pkg_config_consumer_compiles,
         versions_agree,
+        recipes_without_a_test_are_short_and_say_so,
         what_is_fetched_exists,
         installed_dependency_is_found_by_meson,
         subproject_builds_nothing_of_its_own,
