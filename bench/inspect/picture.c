@@ -18,7 +18,7 @@ enum {
   RIGHT = 30,
   TITLE = 62,
   TITLE_WIDTH = 90, /* characters */
-  RANGE_HEIGHT = 20,
+  RANGE_HEIGHT = 23,
   GAP = 12,
   PLOT_HEIGHT = 190,
   AXIS = 56,
@@ -47,8 +47,8 @@ static void power_label(FILE *to, double x, double y, int exponent) {
   char text[16];
   snprintf(text, sizeof text, "%d", exponent);
   svg_label(to, x, y, "end", "2");
-  fputs("<g font-size=\"8\">", to);
-  svg_label(to, x + 1, y - 4, "start", text);
+  fputs("<g font-size=\"10\">", to);
+  svg_label(to, x + 1, y - 5, "start", text);
   fputs("</g>\n", to);
 }
 
@@ -80,25 +80,25 @@ static void draw_range(FILE *to, const chart *made, unsigned index) {
   double end = place_of(made, log2((double)mpnum_format_max(format)) + shift);
   fprintf(to,
           "<rect class=\"range\" data-format=\"%s\" data-least=\"%d\" data-max=\"%.9g\" "
-          "x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\" "
+          "x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" fill=\"%s\" "
           "fill-opacity=\"0.35\"/>\n",
           element_name(what->type), least,
           (double)mpnum_format_max(format) * ldexp(1, shift), from, y, end - from,
           colour);
-  fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"12\" fill=\"%s\"/>\n",
+  fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" fill=\"%s\"/>\n",
           normal, y, end - normal, colour);
   if (least < made->low)
-    fprintf(to, "<path d=\"M %d %.1f l 8 -6 v 12 z\" fill=\"%s\"/>\n", LEFT - 8, y + 6,
-            colour);
+    fprintf(to, "<path d=\"M %d %.1f l 8 -8.5 v 17 z\" fill=\"%s\"/>\n", LEFT - 8,
+            y + 8.5, colour);
   if (highest > made->high)
-    fprintf(to, "<path d=\"M %d %.1f l -8 -6 v 12 z\" fill=\"%s\"/>\n",
-            LEFT + PLOT_WIDTH + 8, y + 6, colour);
+    fprintf(to, "<path d=\"M %d %.1f l -8 -8.5 v 17 z\" fill=\"%s\"/>\n",
+            LEFT + PLOT_WIDTH + 8, y + 8.5, colour);
   snprintf(text, sizeof text, "%s", element_name(what->type));
-  svg_label(to, LEFT - 12, y + 10, "end", text);
+  svg_label(to, LEFT - 12, y + 13, "end", text);
   if (what->scale_exponent == 0) return;
   snprintf(text, sizeof text, "values times 2^%d", what->scale_exponent);
   fprintf(to, "<g fill=\"white\">\n");
-  svg_label(to, (normal + end) / 2, y + 10, "middle", text);
+  svg_label(to, (normal + end) / 2, y + 13, "middle", text);
   fprintf(to, "</g>\n");
 }
 

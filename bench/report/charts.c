@@ -56,6 +56,7 @@ static void draw_ranges(page *made) {
   while (chart.count < SVG_BARS &&
          (at = next_of(made, at, "formats", "", "max")) != NULL) {
     set_name(chart.names[chart.count], at);
+    if (strcmp(chart.names[chart.count], "e8m0") == 0) continue; /* of scales alone */
     chart.max[chart.count] = at->value;
     chart.min_normal[chart.count] = value_at(made, at, "", "min_normal");
     chart.smallest[chart.count++] = value_at(made, at, "", "smallest");

@@ -66,7 +66,7 @@ void svg_page(FILE *to, unsigned width, double height) {
   fprintf(to,
           "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%.0f\" "
-          "viewBox=\"0 0 %u %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+          "viewBox=\"0 0 %u %.0f\" font-family=\"sans-serif\" font-size=\"14\">\n"
           "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
           width, height, width, height);
 }

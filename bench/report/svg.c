@@ -6,10 +6,10 @@
 
 #include "escape.h"
 
-enum { HEAD = 50, LEFT = 70, RIGHT = 20, TOP = 46, BOTTOM = 46 };
+enum { HEAD = 50, LEFT = 74, RIGHT = 24, TOP = 46, BOTTOM = 50 };
 enum { PLOT_WIDTH = SVG_WIDTH - LEFT - RIGHT };
 enum { PLOT_HEIGHT = SVG_CHART_HEIGHT - TOP - BOTTOM };
-enum { LABEL_HEIGHT = 12 };
+enum { LABEL_HEIGHT = 15 };
 static const double least_power = 1.7, most_power = 5.2; /* of bits */
 
 static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
