@@ -153,8 +153,10 @@ static uint8_t gradient[4 * MOST], factor[4 * MOST];
 static float weight[MOST], of_columns[MOST];
 static mpnum_type type_of_rows;
 static size_t rows, columns;
-static float epsilon = 1e-5f; /* of gradients */
-static int has_sums;          /* of columns, which may be subnormal where rows are few */
+static float epsilon = 1e-5f;        /* of gradients */
+static float saved_numbers[2][MOST]; /* mean and inverse of rows */
+static int are_saved;
+static int has_sums; /* of columns, which may be subnormal where rows are few */
 static struct products {
   mpnum_status status;
   uint8_t first[4 * MOST], second[4 * MOST];
@@ -181,6 +183,10 @@ static void norm_back_by(mpnum_norm_kind kind, int has_weight, int adds) {
   mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   if (has_weight) options.weight = weight;
   options.epsilon = epsilon;
+  if (are_saved) {
+    options.mean = saved_numbers[0];
+    options.inverse = saved_numbers[1];
+  }
   to.input = rows_to(made.first);
   to.adds = adds;
   if (adds) memset(made.first, 0x3f, sizeof made.first); /* of either type 3/4 */
@@ -428,7 +434,7 @@ static void no_data_set_makes_rows_of_products_trap(void) {
 }
 
 /* Gradients of norms of rows whose numbers are near the ends of the range, of few bits,
- * as ties are, or nearly cancelled. */
+ * as ties are, or nearly cancelled; by saved numbers of any other rows, too. */
 static float number_near(int exponent, int spread) {
   const int field =
       127 + exponent + (int)(random32() % (unsigned)(2 * spread + 1)) - spread;
@@ -454,6 +460,11 @@ static void draw_near_limits(void) {
   memcpy(gradient, to, sizeof to);
   for (size_t i = 0; i < columns; ++i)
     weight[i] = cancels ? 1 : number_near(0, 3);
+  for (size_t i = 0; i < rows; ++i) {
+    saved_numbers[0][i] = number_near(of_source, 30);
+    saved_numbers[1][i] =
+        mpnum_from_bits_f32(mpnum_bits_f32(number_near(-of_source, 60)) & 0x7fffffffu);
+  }
 }
 static void check_near_limits(mpnum_isa isa) {
   static void (*const gradients[])(void) = {rms_back, rms_weight_back, rms_back_added,
@@ -468,6 +479,7 @@ static void check_near_limits(mpnum_isa isa) {
   for (int k = 0; k < 600; ++k) {
     void (*const run)(void) = gradients[random32() % 5];
     epsilon = epsilons[random32() % 3];
+    are_saved = random32() % 4 == 0;
     draw_near_limits();
     memset(&made, 0, sizeof made);
     run_scalar(run);
@@ -477,6 +489,7 @@ static void check_near_limits(mpnum_isa isa) {
     CHECK(made.status == MPNUM_OK && memcmp(&made, &expected, sizeof made) == 0,
           "gradients %d near the limits have other bits with %s", k, mpnum_isa_name(isa));
   }
+  are_saved = 0;
   usual_word = 0x1680u;
 }
 static void gradients_near_limits_keep_their_bits(void) {
