@@ -146,12 +146,16 @@ typedef struct product_rows {
   int flushes_low;    /* where all are near 2^-126, too */
   int flushes_spread; /* where sources are from -100 to 0 */
   void (*run)(void);
-  int flushes_finite; /* where all are random bits of finite numbers, too */
+  int flushes_finite; /* where all are random bits of finite numbers, or usual but for
+                         gradients below 2^-96, too */
 } product_rows;
 static uint8_t gradient[4 * MOST], factor[4 * MOST];
 static float weight[MOST], of_columns[MOST];
 static mpnum_type type_of_rows;
 static size_t rows, columns;
+static float epsilon = 1e-5f;        /* of gradients */
+static float saved_numbers[2][MOST]; /* mean and inverse of rows */
+static int are_saved;
 static int has_sums; /* of columns, which may be subnormal where rows are few */
 static struct products {
   mpnum_status status;
@@ -178,6 +182,11 @@ static void norm_back_by(mpnum_norm_kind kind, int has_weight, int adds) {
   mpnum_normalize_options options = mpnum_normalize_default();
   mpnum_norm_gradients to = mpnum_norm_gradients_empty();
   if (has_weight) options.weight = weight;
+  options.epsilon = epsilon;
+  if (are_saved) {
+    options.mean = saved_numbers[0];
+    options.inverse = saved_numbers[1];
+  }
   to.input = rows_to(made.first);
   to.adds = adds;
   if (adds) memset(made.first, 0x3f, sizeof made.first); /* of either type 3/4 */
@@ -337,16 +346,18 @@ static const product_rows rows_of_products[] = {
     {"layer norm", 1, 0, layer_plain, 1},
     {"layer norm by weights", 1, 0, layer, 1},
     {"layer norm by weights with a bias", 1, 0, layer_bias, 1},
-    {"gradient of rms norm", 0, 0, rms_back, 0},
-    {"gradient of rms norm by weights", 0, 0, rms_weight_back, 0},
-    {"gradient of rms norm, added", 0, 0, rms_back_added, 0},
-    {"gradient of l2 norm", 0, 0, l2_back, 0},
-    {"gradient of layer norm", 0, 0, layer_back, 0}};
+    {"gradient of rms norm", 0, 0, rms_back, 1},
+    {"gradient of rms norm by weights", 0, 0, rms_weight_back, 1},
+    {"gradient of rms norm, added", 0, 0, rms_back_added, 1},
+    {"gradient of l2 norm", 0, 0, l2_back, 1},
+    {"gradient of layer norm", 0, 0, layer_back, 1}};
 enum { PRODUCTS = sizeof rows_of_products / sizeof rows_of_products[0] };
-enum { SPREAD = DATA + 1, FINITE, SETS };
+enum { SPREAD = DATA + 1, FINITE, SMALL_GRADIENTS, SETS };
 /* Of a set; or any of some dozen exponents, from subnormal ones up. */
 static float element_from(data set) {
   const uint32_t word = random32();
+  if ((int)set == SMALL_GRADIENTS) /* below 2^-96 */
+    return mpnum_from_bits_f32(word & 0x8fffffffu);
   if ((int)set == FINITE) /* as bf16, too */
     return mpnum_from_bits_f32(word & (~word & 0x7f000000u ? ~0u : ~0x01000000u));
   if (set != DATA) return element_of(set);
@@ -362,9 +373,12 @@ static void draw_products(int set) {
   uint8_t *const to[] = {source, gradient, factor};
   for (int k = 0; k < 3; ++k) {
     for (size_t i = 0; i < rows * columns; ++i)
-      drawn[i] = set != SPREAD ? element_from((data)set)
-                 : k           ? usual()
-                               : -100 * (float)(random32() >> 8) * 0x1p-24f;
+      drawn[i] = set == SPREAD
+                     ? (k ? usual() : -100 * (float)(random32() >> 8) * 0x1p-24f)
+                 : set == SMALL_GRADIENTS && k != 1 ? usual()
+                                                    : element_from((data)set);
+    for (size_t i = 0; set >= FINITE && k == 1 && i < rows * columns; ++i)
+      if (i % columns % 2048 == 0) drawn[i] = -0x1.8p-128f; /* what a tile begins with */
     CHECK(mpnum_convert_array(type_of_rows, to[k], MPNUM_TYPE_F32, drawn, rows * columns,
                               MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
                               0) == MPNUM_OK,
@@ -378,12 +392,13 @@ static void draw_products(int set) {
 static void check_products(const product_rows *one, int set, mpnum_isa isa) {
   const int may_trap = (set >= BITS && !(set == LOW && one->flushes_low) &&
                         !(set == SPREAD && one->flushes_spread) &&
-                        !(set == FINITE && one->flushes_finite)) ||
+                        !(set >= FINITE && one->flushes_finite)) ||
                        may_trap_always(one->run, isa);
-  const char *const set_name = set == SPREAD   ? "spread"
-                               : set == FINITE ? "finite bits"
-                               : set == DATA   ? "mixed"
-                                               : data_names[set];
+  const char *const set_name = set == SPREAD            ? "spread"
+                               : set == FINITE          ? "finite bits"
+                               : set == SMALL_GRADIENTS ? "small gradients"
+                               : set == DATA            ? "mixed"
+                                                        : data_names[set];
   usual_word = 0x1f80u;
   has_sums = may_trap;
   draw_products(set);
@@ -416,6 +431,69 @@ static void check_all_products(mpnum_isa isa) {
 }
 static void no_data_set_makes_rows_of_products_trap(void) {
   for_each_isa(MPNUM_ISA_SSE2, check_all_products);
+}
+
+/* Gradients of norms of rows whose numbers are near the ends of the range, of few bits,
+ * as ties are, or nearly cancelled; by saved numbers of any other rows, too. */
+static float number_near(int exponent, int spread) {
+  const int field =
+      127 + exponent + (int)(random32() % (unsigned)(2 * spread + 1)) - spread;
+  const uint32_t word = random32(), bits = word & 0x7fffffu & ~0u << random32() % 24;
+  if (word % 8 == 0) return mpnum_from_bits_f32(word & 0x80000000u);
+  if (field > 254) return mpnum_from_bits_f32((word & 0x80000000u) | 0x7f000000u | bits);
+  if (field > 0)
+    return mpnum_from_bits_f32((word & 0x80000000u) | (uint32_t)field << 23 | bits);
+  return mpnum_from_bits_f32((word & 0x80000000u) | bits >> (-field % 23));
+}
+static void draw_near_limits(void) {
+  static const int centers[] = {0, 0, -100, -126, -149, 60, 120};
+  static const int spreads[] = {0, 1, 12, 30, 300};
+  static float from[MOST], to[MOST];
+  const int of_source = centers[random32() % 7], of_gradient = centers[random32() % 7];
+  const int spread = spreads[random32() % 5], cancels = random32() % 3 == 0;
+  const float factor_of_all = number_near(of_gradient - of_source, 3);
+  for (size_t i = 0; i < rows * columns; ++i) {
+    from[i] = number_near(of_source, spread);
+    to[i] = cancels ? from[i] * factor_of_all : number_near(of_gradient, spread);
+  }
+  memcpy(source, from, sizeof from);
+  memcpy(gradient, to, sizeof to);
+  for (size_t i = 0; i < columns; ++i)
+    weight[i] = cancels ? 1 : number_near(0, 3);
+  for (size_t i = 0; i < rows; ++i) {
+    saved_numbers[0][i] = number_near(of_source, 30);
+    saved_numbers[1][i] =
+        mpnum_from_bits_f32(mpnum_bits_f32(number_near(-of_source, 60)) & 0x7fffffffu);
+  }
+}
+static void check_near_limits(mpnum_isa isa) {
+  static void (*const gradients[])(void) = {rms_back, rms_weight_back, rms_back_added,
+                                            l2_back, layer_back};
+  static const float epsilons[] = {1e-5f, 0, 0x1p-120f};
+  state = 15;
+  rows = 2;
+  columns = 300;
+  type_of_rows = MPNUM_TYPE_F32;
+  has_sums = 1;
+  usual_word = 0x1f80u;
+  for (int k = 0; k < 600; ++k) {
+    void (*const run)(void) = gradients[random32() % 5];
+    epsilon = epsilons[random32() % 3];
+    are_saved = random32() % 4 == 0;
+    draw_near_limits();
+    memset(&made, 0, sizeof made);
+    run_scalar(run);
+    expected = made;
+    memset(&made, 0, sizeof made);
+    run();
+    CHECK(made.status == MPNUM_OK && memcmp(&made, &expected, sizeof made) == 0,
+          "gradients %d near the limits have other bits with %s", k, mpnum_isa_name(isa));
+  }
+  are_saved = 0;
+  usual_word = 0x1680u;
+}
+static void gradients_near_limits_keep_their_bits(void) {
+  for_each_isa(MPNUM_ISA_SSE2, check_near_limits);
 }
 
 /* Squares that are subnormal, or nothing, and of usual numbers. */
@@ -452,6 +530,7 @@ int main(void) {
   traps_are_caught();
   RUN_WHERE_FLUSHED(no_data_set_makes_rows_trap);
   RUN_WHERE_FLUSHED(no_data_set_makes_rows_of_products_trap);
+  RUN_WHERE_FLUSHED(gradients_near_limits_keep_their_bits);
   RUN_WHERE_FLUSHED(squares_of_no_size_do_not_trap);
   return tap_done();
 }

@@ -65,7 +65,7 @@ typedef struct mpnum_norm_backward_ {
   mpnum_norm_gradients to;
   mpnum_const_matrix gradient;
   MPNUM_ALIGNED_ float normed[2 * MPNUM_TILE_]; /* of rows of two tiles both are kept */
-  MPNUM_ALIGNED_ float given_floats[2 * MPNUM_TILE_];
+  MPNUM_ALIGNED_ float given_floats[2 * MPNUM_TILE_]; /* with weight, too */
   MPNUM_ALIGNED_ double
       of_weight[MPNUM_TILE_]; /* sums over rows for a strip of columns */
   MPNUM_ALIGNED_ double of_bias[MPNUM_TILE_];
@@ -144,6 +144,13 @@ MPNUM_HOST mpnum_norm_back_ mpnum_norm_back_of_(const mpnum_norm_backward_ *self
   back.columns = n;
   return back;
 }
+/* Takes gradients times weight, where these are in the buffer. */
+MPNUM_HOST void mpnum_norm_weighted_(const mpnum_norm_backward_ *self,
+                                     mpnum_norm_back_ *back, size_t first) {
+  if (!back->weight) return;
+  back->gradient = (const uint8_t *)(self->given_floats + mpnum_norm_place_(self, first));
+  back->gradient_step = 4 * back->columns;
+}
 /* The factors of the gradient of a row from the sums of its gradients and products. */
 MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_of_(const mpnum_norm_backward_ *self,
                                                   const mpnum_norm_row_ *row,
@@ -172,7 +179,9 @@ MPNUM_HOST mpnum_norm_slope_ mpnum_norm_slope_look_(mpnum_norm_backward_ *self,
     double of_tile[1][2];
     if (mpnum_norm_place_(self, i) + n < columns)
       mpnum_norm_backward_tile_(self, number, row, i, n);
-    MPNUM_CALL_(norm_slope_sums, (self->job.kind == MPNUM_NORM_LAYER, &back, of_tile));
+    MPNUM_CALL_(norm_slope_sums,
+                (self->job.kind == MPNUM_NORM_LAYER, &back,
+                 self->given_floats + mpnum_norm_place_(self, i), of_tile));
     sums[0] = mpnum_add_f64_(sums[0], of_tile[0][0]);
     sums[1] = mpnum_add_f64_(sums[1], of_tile[0][1]);
   }
@@ -210,7 +219,12 @@ MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t numb
   for (; i < columns; i += MPNUM_TILE_) {
     const size_t n = mpnum_tile_size_(columns, i);
     mpnum_norm_back_ back = mpnum_norm_back_of_(self, number, i, n);
-    if (columns > 2 * MPNUM_TILE_) mpnum_norm_backward_tile_(self, number, row, i, n);
+    if (columns > 2 * MPNUM_TILE_) {
+      mpnum_norm_backward_tile_(self, number, row, i, n);
+      if (back.weight)
+        mpnum_norm_pairs_(1, self->given_floats, back.gradient, back.weight, n);
+    }
+    mpnum_norm_weighted_(self, &back, i);
     mpnum_norm_back_to_(self, &slope, &back, number, i);
   }
 }
@@ -283,7 +297,9 @@ MPNUM_HOST void mpnum_norm_backward_group_(mpnum_norm_backward_ *self, size_t fi
     MPNUM_CALL_(norm_sum_rows, (self->to.weight ? self->of_weight : 0,
                                 self->to.bias ? self->of_bias : 0, &back));
   if (!self->to.input.data) return;
-  MPNUM_CALL_(norm_slope_sums, (self->job.kind == MPNUM_NORM_LAYER, &back, sums));
+  MPNUM_CALL_(norm_slope_sums,
+              (self->job.kind == MPNUM_NORM_LAYER, &back, self->given_floats, sums));
+  mpnum_norm_weighted_(self, &back, 0);
   for (i = 0; i < rows; ++i)
     slopes[i] = mpnum_norm_slope_of_(self, &self->rows[i], sums[i]);
   mpnum_norm_back_to_(self, slopes, &back, first, 0);

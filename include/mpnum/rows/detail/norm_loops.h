@@ -99,14 +99,56 @@ MPNUM_HOST_ONCE_ mpnum_norm_keeping_ mpnum_norm_keeping_of_(const mpnum_norm_map
   return by;
 }
 
+/* Rows of gradients handled flushed that keep subnormals: they, and one of the factors of
+ * n along, are 2^64 times as large, up to the end. Where along is 2^48 at least, inverse
+ * 2^-50 at most and there is no mean, as in rows of random bits, sums are as they are, as
+ * what is subnormal there is nothing but a side for a tie, and inverse is 2^64 times as
+ * large, or near 1/2. */
+typedef enum mpnum_norm_slope_kind_ {
+  MPNUM_NORM_UNKEPT_ = 0,
+  MPNUM_NORM_NEAR_,
+  MPNUM_NORM_FAR_, /* along is below 2^-60: of the factors it is raised */
+  MPNUM_NORM_LARGE_
+} mpnum_norm_slope_kind_;
+typedef struct mpnum_norm_slope_keeping_ {
+  mpnum_norm_slope_kind_ kind;
+  uint32_t mean, along, inverse, power;
+  uint32_t up, least; /* what results are raised by, and 2^-126 raised */
+} mpnum_norm_slope_keeping_;
+/* x 2^64, also of what is subnormal and flushed. */
+MPNUM_HOST uint32_t mpnum_norm_far_(float x) {
+  return mpnum_bits_f32(mpnum_mul_scalar_(mpnum_norm_raised_(x), 2));
+}
+MPNUM_HOST_ONCE_ mpnum_norm_slope_keeping_ mpnum_norm_slope_keeping_of_(
+    mpnum_norm_slope_kind_ kind, const mpnum_norm_slope_ *slope) {
+  mpnum_norm_slope_keeping_ all;
+  all.kind = kind;
+  all.mean = mpnum_norm_far_(slope->mean);
+  all.along = mpnum_bits_f32(slope->along);
+  all.inverse = mpnum_bits_f32(slope->inverse);
+  all.power = mpnum_bits_f32(slope->power);
+  all.up = (uint32_t)64 << 23;
+  if (kind == MPNUM_NORM_LARGE_) {
+    all.along -= all.up;
+    if (all.inverse + all.up > 0x3f000000u)
+      all.up = 0x3f000000u - (all.inverse & 0x7f800000u);
+    all.inverse += all.up;
+  } else if (kind == MPNUM_NORM_FAR_) {
+    all.along = mpnum_norm_far_(slope->along);
+  }
+  all.least = all.up + 0x00800000u;
+  return all;
+}
+
 /* norm_rows: a run.
  * norm_sums: of rows of one tile two sums each, of the elements, unless nobody wants it,
  *   and of their squares, as reduce.h has them.
  * norm_pairs: sums or products of two arrays, NaN canonical; dst may be one of them.
  * norm_slope_sums: of rows of one tile two sums each, of gradients times weight, unless
- *   nobody wants it, and of their products with the normalised row.
- * norm_gradient: gradients to dst, each row by its slope, times weight before that, added
- *   to what is there at the end if adds.
+ *   nobody wants it, and of their products with the normalised row; gradients times
+ *   weight are stored, too, one row behind the other, maybe where they were.
+ * norm_gradient: gradients, which weight is in, to dst, each row by its slope, added to
+ *   what is there at the end if adds.
  * norm_sum_rows: adds rows of gradients to sums of columns, times the normalised rows or
  *   as they are; either sums may be NULL. */
 # define MPNUM_EACH_ISA_ "../../rows/detail/norm.inc"
