@@ -222,7 +222,9 @@ bool npy_read_part(input *file, const npy_part *from, refusal *why) {
     return false;
   unsigned integers = integer_size(found.descr);
   if (integers == 1 && file->codes != 0) integers = 0;
-  if (integers == 0 && !read_type(found.descr, file->codes, &array, why)) return false;
+  if (integers == 0 && !read_type(found.descr, file->codes, &array, why))
+    return from->shown[0] &&
+           input_note(file, why, "%sleft out: %s", from->shown, why->text);
   unsigned size = integers > 0 ? integers : element_size(array.type);
   array.is_inflated = from->is_inflated;
   array.offset += length;

@@ -232,6 +232,7 @@ bool is_unchanged(const compared *of) { return of->equal == of->sides[0].values-
 
 double sqnr_of_pair(const compared *of) {
   if (of->noise > 0) return 10 * log10(of->signal / of->noise);
+  if (of->largest > 0) return (double)NAN; /* its square is below all doubles */
   return of->signal > 0 || of->equal > 0 ? (double)INFINITY : (double)NAN;
 }
 

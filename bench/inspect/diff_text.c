@@ -161,6 +161,7 @@ static compared sum_of(const difference *made, uint64_t *values) {
     sum.other += of->other;
     sum.product += of->product;
     sum.noise += of->noise;
+    if (of->largest > sum.largest) sum.largest = of->largest;
     *values += of->sides[0].values->count;
   }
   return sum;

@@ -54,8 +54,7 @@ static stay stay_of(const row *about, const plan *of, double least, planned *mad
   const outcome *found = outcome_of(about, of, &made->sqnr, &product);
   const double floor = least >= 0 ? least : RULE_FLOOR;
   if (why != QUANTISED) return why;
-  if (of->is_blocks && !about->has_blocks && about->found.too_large == 0)
-    return STAYS_ZERO;
+  if (of->is_blocks && !about->has_blocks && !(about->found.amax > 0)) return STAYS_ZERO;
   made->broke = found->worst ? found->why : BROKE_RANGE;
   made->figure = found->figure;
   if (!found->worst || found->why == BROKE_RANGE || found->why == BROKE_MOST ||

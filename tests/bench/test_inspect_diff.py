@@ -127,6 +127,14 @@ def types_may_differ():
     assert " f32>bf16 " in out and " f32>f64 " in out, out
 
 
+def a_difference_too_small_to_square_is_not_exact():
+    w = [1e-200] * 2000
+    rows, _, out = diff(**{name: npy("'<f8'", "(2000,)", struct.pack("<2000d", *values)) for name, values in (
+        ("a.npy", w), ("b.npy", [*w[:1999], 3e-200]))})
+    assert rows["a.npy"]["sqnr"] is None and rows["a.npy"]["equal"] == 1999 and rows["a.npy"]["largest_error"] == 2e-200, rows
+    assert "  SQNR -, " in out and "exact" not in out, out
+
+
 def codes_are_worth_their_scales():
     """As --emit writes them: the SQNR is that of the verdict, past a piece of 16,384 values."""
     w, h = gauss(64 * 288), gauss(2 * 16 * 64, 3.0, 2)
@@ -247,6 +255,7 @@ def every_field_is_documented():
 sys.exit(tap.run(
     what_changed_is_measured,
     types_may_differ,
+    a_difference_too_small_to_square_is_not_exact,
     codes_are_worth_their_scales,
     codes_without_their_scales_are_bytes,
     arrays_of_two_files_are_one_pair,

@@ -193,6 +193,13 @@ def what_stays_is_as_it_was_or_in_16_bits():
     assert "bias" not in out.split("All tensors")[1] and out.endswith("  emits nvfp4 to out.safetensors\n"), out
 
 
+def values_below_f32_are_no_zeros():
+    data = file_of(**{"low.weight": ("F64", [32, 64], struct.pack("<2048d", *(x * 1e-300 for x in gauss(2048))))})
+    plans, _, out, _ = run("a.safetensors", "--to", "nvfp4", **{"a.safetensors": data})
+    assert {stay["why"] for plan in plans.values() for stay in plan["stays"]} == {"past_f32"}, plans
+    assert "zeros alone" not in out, out
+
+
 def the_least_sqnr_is_the_users():
     files = {"a.safetensors": mixed()}
     plans, _, out, _ = run("a.safetensors", "--to", "mx_e2m1", **files)
@@ -389,6 +396,7 @@ def an_input_that_is_cut_leaves_no_half_of_a_file():
 sys.exit(tap.run(
     what_is_emitted_has_the_values_of_its_format,
     what_stays_is_as_it_was_or_in_16_bits,
+    values_below_f32_are_no_zeros,
     the_least_sqnr_is_the_users,
     a_product_that_is_lost_keeps_its_weights,
     the_formats_of_all_follow_the_rule,

@@ -174,6 +174,10 @@ def arrays_of_npz_are_those_of_npy():
     rows, out = rows_of("others.npz", **{"others.npz": tensor_files.GOOD["others.npz"]})
     assert set(rows) == {"a", "f"} and "'readme.txt' left out: it is no .npy file" in out, out
     assert "'i.npy' left out: '<i4' is none of" in out and "'e.npy' left out: it has no values" in out, out
+    for descr, count in (("<c8", 3), ("<U4", 2), ("|V1", 5)):  # one that is not read leaves the others
+        rows, out = rows_of("a.npz", **{"a.npz": npz([("t.npy", npy(repr(descr), f"({count},)", bytes(24))),
+                                                      ("a.npy", npy("'<f4'", "(2000,)", floats(*values[:2000])))])})
+        assert set(rows) == {"a"} and f"'t.npy' left out: npy type '{descr}' is " in out, (rows, out)
 
 
 def npz_of_numpy_is_read():
