@@ -107,34 +107,50 @@ static bool skip_string(reader *from, refusal *why) {
   return take_number(from, 8, &length, why) && skip(from, length, why);
 }
 
-static bool skip_value(reader *from, uint64_t type, int depth, refusal *why) {
-  const uint64_t place = from->at;
-  uint64_t element, count, bytes;
-  if (type == STRING) return skip_string(from, why);
-  if (number_size(type) > 0) return skip(from, number_size(type), why);
-  if (type != ARRAY)
-    return refuse(why,
-                  "GGUF: at byte %" PRIu64 " a value of type %" PRIu64 ", which is none",
-                  place, type);
-  if (depth == DEPTH_LIMIT) return refuse_at(why, place, "arrays lie too deep in arrays");
-  if (!take_number(from, 4, &element, why) || !take_number(from, 8, &count, why))
-    return false;
-  if (number_size(element) > 0) {
-    if (!multiply(count, number_size(element), &bytes))
-      return refuse_at(why, place, "an array has more than 2^64 bytes");
-    return skip(from, bytes, why);
+/* A value; of arrays in arrays those that are open, innermost last. */
+static bool skip_value(reader *from, uint64_t type, refusal *why) {
+  struct {
+    uint64_t element, left;
+  } arrays[DEPTH_LIMIT];
+  int depth = 0;
+  for (;;) {
+    const uint64_t place = from->at;
+    uint64_t element, count, bytes;
+    if (type == STRING) {
+      if (!skip_string(from, why)) return false;
+    } else if (number_size(type) > 0) {
+      if (!skip(from, number_size(type), why)) return false;
+    } else if (type != ARRAY) {
+      return refuse(
+          why, "GGUF: at byte %" PRIu64 " a value of type %" PRIu64 ", which is none",
+          place, type);
+    } else {
+      if (depth == DEPTH_LIMIT)
+        return refuse_at(why, place, "arrays lie too deep in arrays");
+      if (!take_number(from, 4, &element, why) || !take_number(from, 8, &count, why))
+        return false;
+      if (number_size(element) > 0) {
+        if (!multiply(count, number_size(element), &bytes))
+          return refuse_at(why, place, "an array has more than 2^64 bytes");
+        if (!skip(from, bytes, why)) return false;
+      } else {
+        arrays[depth].element = element;
+        arrays[depth++].left = count;
+      }
+    }
+    while (depth > 0 && arrays[depth - 1].left == 0)
+      --depth;
+    if (depth == 0) return true;
+    type = arrays[depth - 1].element;
+    --arrays[depth - 1].left;
   }
-  for (; count > 0; --count) {
-    if (!skip_value(from, element, depth + 1, why)) return false;
-  }
-  return true;
 }
 
 static bool read_key(reader *from, uint64_t *alignment, refusal *why) {
   char name[NAME_LIMIT + 1];
   uint64_t type;
   if (!take_name(from, name, why) || !take_number(from, 4, &type, why)) return false;
-  if (strcmp(name, "general.alignment") != 0) return skip_value(from, type, 0, why);
+  if (strcmp(name, "general.alignment") != 0) return skip_value(from, type, why);
   const uint64_t place = from->at;
   if (type != UINT32) return refuse_at(why, place, "general.alignment is no u32");
   if (!take_number(from, 4, alignment, why)) return false;

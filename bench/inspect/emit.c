@@ -209,9 +209,10 @@ static json_t *header_of(const list *all, refusal *why) {
         json_decref(root);
         return NULL;
       }
+      const uint64_t end = offset + at->bytes;
       json_t *values = json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_of(all, at),
                                  "shape", shape_of(all, at), "data_offsets",
-                                 (json_int_t)offset, (json_int_t)(offset + at->bytes));
+                                 (json_int_t)offset, (json_int_t)end);
       if (!key || json_object_set_new(root, key, values) != 0) {
         json_decref(root);
         root = NULL;

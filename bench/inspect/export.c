@@ -166,7 +166,8 @@ static json_t *texts_of(char *const *texts, size_t count) {
 
 bool write_json(const report *about, FILE *to) {
   const inspection *run = inspection_of(about);
-  const plan *const plans[] = {&run->plain, &run->blocks, &run->asked};
+  enum { PLANS = 3 };
+  const plan *const plans[PLANS] = {&run->plain, &run->blocks, &run->asked};
   size_t count = 0, i;
   while (about->options[count])
     ++count;
@@ -189,7 +190,7 @@ bool write_json(const report *about, FILE *to) {
       good = json_put(to, count++ ? ",\n" : "\n", verdict_json(run, of));
   }
   good = good && fputs("\n],\n\"plans\":[", to) != EOF;
-  for (i = 0, count = 0; good && i < sizeof plans / sizeof *plans; ++i) {
+  for (i = 0, count = 0; good && i < PLANS; ++i) {
     if (plans[i]->count > 0)
       good = json_put(to, count++ ? ",\n" : "\n", plan_json(run, plans[i]));
   }

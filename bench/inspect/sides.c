@@ -89,9 +89,9 @@ static bool take_scales(side_list *made, refusal *why) {
 
 static blocked *add_blocked(side_list *made, refusal *why) {
   const size_t count = made->block_count + 1;
-  blocked **blocks = realloc(made->blocks, count * sizeof *blocks);
+  blocked **blocks = realloc(made->blocks, count * sizeof(void *));
   if (blocks) made->blocks = blocks;
-  const unread **taken = realloc(made->taken, 2 * count * sizeof *taken);
+  const unread **taken = realloc(made->taken, 2 * count * sizeof(void *));
   if (taken) made->taken = taken;
   blocked *added = blocks && taken ? calloc(1, sizeof *added) : NULL;
   if (!added) return refuse(why, "out of memory"), NULL;

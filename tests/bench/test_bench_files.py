@@ -27,7 +27,7 @@ REASONS = {
     "pickled.npy": "npy type '|O' is none of f64 (f8), f32 (f4), f16 (f2), bf16 (V2)",
     "shape_rank_65.npy": "the shape has more than 64 sizes",
     "shape_rank_65.safetensors": "shape has more than 64 sizes",
-    "length_2_to_63.safetensors": "safetensors header of 9223372036854775808 bytes, the limit is 8388608",
+    "length_2_to_63.safetensors": "safetensors header of 9223372036854775808 bytes, the limit is 33554432",
     "length_past_end.safetensors": "ends inside its safetensors header",
     "deep_lists.safetensors": "not valid JSON",
     "twice.safetensors": "two tensors are named 'a': data_offsets [0, 24] and [0, 24]",

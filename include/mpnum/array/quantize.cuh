@@ -16,7 +16,7 @@
 #define MPNUM_ARRAY_QUANTIZE_CUH
 
 #include "amax_history.h"
-#include "../cuda/detail/source.cuh"
+#include "detail/source.cuh"
 #include "../cuda/block.cuh"
 #include "reduce.cuh"
 MPNUM_C_BEGIN_

@@ -70,8 +70,9 @@ template <class Progress>
 static __global__ void mpnum_adafactor_rows_kernel_(mpnum_adafactor_job_ job,
                                                     const Progress *progress) {
   mpnum_begin_kernel_();
+  __shared__ mpnum_exact_sum own;
   __shared__ float root;
-  if (progress->is_applied) mpnum_adafactor_rows_of_(job, &root);
+  if (progress->is_applied) mpnum_adafactor_rows_of_(job, &own, &root);
 }
 template <class Progress>
 static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_OPTIMIZER_BLOCKS_)

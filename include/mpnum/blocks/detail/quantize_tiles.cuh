@@ -5,7 +5,7 @@
 #define MPNUM_BLOCKS_DETAIL_QUANTIZE_TILES_CUH
 
 #include "../../cuda/block.cuh"
-#include "../../cuda/detail/source.cuh"
+#include "../../array/detail/source.cuh"
 MPNUM_C_BEGIN_
 
 /* Quantises `count` vectors of a thread, which are job.step elements from each other, the

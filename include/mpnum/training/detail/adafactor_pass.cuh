@@ -217,15 +217,15 @@ MPNUM_DEVICE_ void mpnum_adafactor_averages_of_(const mpnum_adafactor_job_ &job,
 }
 /* What rows multiply by, and, of the first block, the rate before it is clipped. */
 MPNUM_DEVICE_ void mpnum_adafactor_rows_of_(const mpnum_adafactor_job_ &job,
-                                            float *root) {
+                                            mpnum_exact_sum *own, float *root) {
   const float *const averages = static_cast<const float *>(job.t.moment1);
   mpnum_adafactor_state_ *const state = job.state;
   const uint64_t threads = static_cast<uint64_t>(gridDim.x) * blockDim.x;
   uint64_t row = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (threadIdx.x == 0) {
-    mpnum_exact_sum total = state->averages;
+    *own = state->averages;
     *root = mpnum_sqrt_raw_scalar_(
-        mpnum_narrow_f64_(mpnum_adafactor_mean_of_(&total, job.rows)));
+        mpnum_narrow_f64_(mpnum_adafactor_mean_of_(own, job.rows)));
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     state->rate = mpnum_adafactor_rate_(&state->factors, &state->parameters, job.t.n);

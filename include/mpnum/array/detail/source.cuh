@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What quantisers read: a matrix in memory, or what is computed of some; for kernels, and
  * for launches. */
-#ifndef MPNUM_CUDA_DETAIL_SOURCE_CUH
-#define MPNUM_CUDA_DETAIL_SOURCE_CUH
+#ifndef MPNUM_ARRAY_DETAIL_SOURCE_CUH
+#define MPNUM_ARRAY_DETAIL_SOURCE_CUH
 
-#include "../../array/matrix.cuh"
-#include "quantize.cuh"
+#include "../matrix.cuh"
+#include "../../cuda/detail/quantize.cuh"
 MPNUM_C_BEGIN_
 
 /* Where elements come from: a matrix in memory, or what is computed of some
