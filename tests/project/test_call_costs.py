@@ -42,7 +42,7 @@ CALLS = {
     "mpnum_softmax_rows":
         ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_softmax_rows(y, x, 0, 0) == MPNUM_OK; }", 92, 227),
     "mpnum_hadamard_rows":
-        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 28, 74),
+        ("int f(mpnum_matrix y, mpnum_const_matrix x) { return mpnum_hadamard_rows(y, x, 16, 5) == MPNUM_OK; }", 38, 74),
     "mpnum_grad_multiply":
         ("int f(const mpnum_grad_tensor *x, size_t n) { return mpnum_grad_multiply(x, n, 2, 0, 0) == MPNUM_OK; }", 66, 207),
     "mpnum_quantize_array":
