@@ -3,8 +3,6 @@
 #ifndef MPNUM_BENCH_GPU_CHAIN_H
 #define MPNUM_BENCH_GPU_CHAIN_H
 
-#include <cuda_runtime_api.h>
-
 enum { GPU_CHAIN_LAYERS = 4, GPU_CHAIN_ROWS = 64, GPU_CHAIN_COLUMNS = 256 };
 
 /* In device memory: x, which becomes what comes out of the chain, and what it needs. */

@@ -111,7 +111,7 @@ static bool skip_string(reader *from, refusal *why) {
 static bool skip_value(reader *from, uint64_t type, refusal *why) {
   struct {
     uint64_t element, left;
-  } arrays[DEPTH_LIMIT];
+  } arrays[DEPTH_LIMIT] = {{0, 0}};
   int depth = 0;
   for (;;) {
     const uint64_t place = from->at;
