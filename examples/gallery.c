@@ -39,9 +39,9 @@ enum { STEPS = 20, BATCH = 64, WIDTH = 32, HIDDEN = 3, LOWEST = -48, HIGHEST = 4
 static void gradients(const char *path) {
   const float per_example = 0x1p-22f; /* the loss is the mean of 4 Mi */
   size_t widths[HIDDEN + 2] = {DIGITS_PIXELS, WIDTH, WIDTH, WIDTH, DIGITS_CLASSES};
-  mpnum_grad_tensor tensors[MLP_LAYERS];
   uint64_t counts[HIGHEST - LOWEST] = {0}, count = 0;
-  float losses[BATCH], *images = floats((size_t)BATCH * DIGITS_PIXELS), *found;
+  float losses[BATCH], *images = floats((size_t)BATCH * DIGITS_PIXELS);
+  const float *found; /* the gradients */
   int64_t labels[BATCH];
   digits data;
   mlp net;
@@ -55,7 +55,7 @@ static void gradients(const char *path) {
       !adam_init(&optimizer, mlp_count(&net)))
     exit(1);
   count = mlp_count(&net);
-  found = floats(count);
+  found = net.gradients;
   mlp_start(&net, 1, 0);
   for (uint64_t step = 1; step <= STEPS; ++step) {
     batches_take(images, labels, &data, 1, step * BATCH, BATCH);
@@ -63,8 +63,6 @@ static void gradients(const char *path) {
     mlp_forward(&net, images, BATCH);
     must(mlp_losses(&net, losses, labels, BATCH, per_example));
     mlp_backward(&net, BATCH);
-    mlp_tensors(&net, tensors, found);
-    memcpy(found, net.gradients, count * sizeof *found); /* floats */
     adam_step(&optimizer, net.master, found, count, 0.002f);
   }
   for (size_t i = 0; i < count; ++i) {
@@ -76,7 +74,6 @@ static void gradients(const char *path) {
     point("gradients", "as they are", power, share);
     point("gradients", "loss times 65536", power + 16, share);
   }
-  free(found);
   free(images);
   free(data.bytes);
   adam_free(&optimizer);

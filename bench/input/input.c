@@ -17,17 +17,18 @@
 
 const char *element_name(mpnum_type type) { return mpnum_type_name(type); }
 
-bool is_byte_type(mpnum_type type) {
+int element_width(mpnum_type type) {
   const mpnum_format format = mpnum_format_of(type);
-  const int width = format.sign_bits + format.exponent_bits + format.mantissa_bits;
+  if (type == MPNUM_TYPE_F64) return 64;
+  return format.sign_bits + format.exponent_bits + format.mantissa_bits;
+}
+
+bool is_byte_type(mpnum_type type) {
+  const int width = element_width(type);
   return width == 8 || width == 7; /* ue4m3 */
 }
 
-unsigned element_size(mpnum_type type) {
-  if (type == MPNUM_TYPE_F64) return 8;
-  if (type == MPNUM_TYPE_F32) return 4;
-  return is_byte_type(type) ? 1 : 2;
-}
+unsigned element_size(mpnum_type type) { return ((unsigned)element_width(type) + 7) / 8; }
 
 bool multiply(uint64_t a, uint64_t b, uint64_t *product) {
   if (a != 0 && b > UINT64_MAX / a) return false;

@@ -73,6 +73,7 @@ bool input_floats(const input *file, const tensor *source, uint64_t first, float
 
 const char *element_name(mpnum_type type); /* "f32", "f16", "bf16", ... */
 unsigned element_size(mpnum_type type);    /* bytes */
+int element_width(mpnum_type type);        /* bits */
 const char *stored_name(const tensor *of); /* "f32", "q8_0", ... */
 uint64_t stored_bytes(const tensor *of);   /* that it takes in its file */
 /* Whether its codes have 8 bits. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <jansson.h>
+#include <mpnum/types/vocabulary.h>
 
 /* The largest models need about 2 MB, emitted in NVFP4 three times as much. Parsed JSON
  * takes up to 25 times its text. */
@@ -67,25 +68,11 @@ static bool read_shape(const json_t *entry, const char *shown, tensor *found,
   return true;
 }
 
-/* 0: none that is read. */
+/* 0: none that is read, as the packed ones of less than a byte. */
 static mpnum_type read_type(const char *dtype, mpnum_type codes) {
-  static const struct {
-    const char *name;
-    mpnum_type type;
-  } types[] = {
-      {"F64", MPNUM_TYPE_F64},
-      {"F32", MPNUM_TYPE_F32},
-      {"F16", MPNUM_TYPE_F16},
-      {"BF16", MPNUM_TYPE_BF16},
-      {"F8_E4M3", MPNUM_TYPE_E4M3},
-      {"F8_E5M2", MPNUM_TYPE_E5M2},
-      {"F8_E8M0", MPNUM_TYPE_E8M0},
-      {"F8_E4M3FNUZ", MPNUM_TYPE_E4M3FNUZ},
-      {"F8_E5M2FNUZ", MPNUM_TYPE_E5M2FNUZ},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-    if (strcmp(dtype, types[i].name) == 0) return types[i].type;
-  }
+  mpnum_type type;
+  if (mpnum_type_of_name(MPNUM_VOCABULARY_SAFETENSORS, dtype, &type) == MPNUM_OK)
+    return element_width(type) % 8 == 0 ? type : (mpnum_type)0;
   return strcmp(dtype, "I8") == 0 || strcmp(dtype, "U8") == 0 ? codes : (mpnum_type)0;
 }
 

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <mpnum/core/detail/config.h>
+#include <mpnum/types/vocabulary.h>
 
 #include "../report/escape.h"
 #include "emit.h"
@@ -148,27 +149,15 @@ static json_t *name_of(const list *all, const entry *at) {
 }
 
 static const char *dtype_of(const list *all, const entry *at) {
-  static const struct {
-    mpnum_type type;
-    const char *dtype;
-  } types[] = {{MPNUM_TYPE_F64, "F64"},
-               {MPNUM_TYPE_F32, "F32"},
-               {MPNUM_TYPE_F16, "F16"},
-               {MPNUM_TYPE_BF16, "BF16"},
-               {MPNUM_TYPE_E4M3, "F8_E4M3"},
-               {MPNUM_TYPE_E5M2, "F8_E5M2"},
-               {MPNUM_TYPE_E8M0, "F8_E8M0"},
-               {MPNUM_TYPE_E4M3FNUZ, "F8_E4M3FNUZ"},
-               {MPNUM_TYPE_E5M2FNUZ, "F8_E5M2FNUZ"}};
+  const char *dtype;
   if (at->is == COPY) return at->copied->dtype;
   if (at->is == GLOBAL) return "F32";
   if (at->is == CODES) return known[find(all->from->format)].dtype;
   if (at->is == SCALES)
     return !all->from->is_blocks ? "F32" : is_two_level(all) ? "F8_E4M3" : "U8";
-  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
-    if (types[i].type == at->of->type) return types[i].dtype;
-  }
-  return "U8"; /* --as e3m4 and its like, which safetensors does not name */
+  dtype = mpnum_type_name_in(MPNUM_VOCABULARY_SAFETENSORS, at->of->type);
+  return dtype ? dtype
+               : "U8"; /* --as e3m4 and its like, which safetensors does not name */
 }
 
 static json_t *shape_of(const list *all, const entry *at) {

@@ -6,6 +6,7 @@ tests/fuzz/make-seeds, the fuzzers."""
 
 import io
 import json
+import random
 import struct
 import zipfile
 
@@ -30,6 +31,21 @@ def entry(dtype, shape, begin, end):
 
 def floats(*values):
     return struct.pack(f"<{len(values)}f", *values)
+
+
+def gauss(count, deviation=0.02, seed=1):
+    """Values that f32 has."""
+    source = random.Random(seed)
+    return list(struct.unpack(f"<{count}f", floats(*(source.gauss(0, deviation) for _ in range(count)))))
+
+
+def file_of(**tensors):
+    """A safetensors of name: (dtype, shape, bytes)."""
+    header, data = {}, b""
+    for name, (dtype, shape, raw) in tensors.items():
+        header[name] = entry(dtype, shape, len(data), len(data) + len(raw))
+        data += raw
+    return safetensors(header, data)
 
 
 def text(value):
@@ -108,8 +124,8 @@ GOOD = {
     "padded.safetensors": safetensors(json.dumps(TWO).encode() + b"   ", ORDINARY),
     "types.safetensors": safetensors(
         {"h": entry("F16", [2], 0, 4), "i": entry("I64", [1], 4, 12), "b": entry("BF16", [2], 12, 16),
-         "empty": entry("F32", [0, 4], 16, 16)},
-        struct.pack("<2eq2H", 1.5, -0.25, 7, 0x3FC0, 0xC010)),
+         "empty": entry("F32", [0, 4], 16, 16), "packed": entry("F4", [4], 16, 18)},
+        struct.pack("<2eq3H", 1.5, -0.25, 7, 0x3FC0, 0xC010, 0x1234)),
     "bytes.safetensors": safetensors(
         {"e4m3": entry("F8_E4M3", [2], 0, 2), "e5m2": entry("F8_E5M2", [2], 2, 4), "e8m0": entry("F8_E8M0", [2], 4, 6),
          "d": entry("F64", [1], 6, 14), "i8": entry("I8", [1], 14, 15), "u8": entry("U8", [1], 15, 16)},

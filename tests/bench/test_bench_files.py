@@ -68,6 +68,7 @@ def skipped_tensors_are_named():
         code, out, _ = bench("--accuracy", "--quick", "types.safetensors", folder=folder)
     assert code == 0
     assert "tensor 'i' left out: I64 is none of F64, F32, F16, BF16, F8" in out, out
+    assert "tensor 'packed' left out: F4 is none of F64" in out, out
     assert "tensor 'empty' left out: it has no values" in out, out
 
 

@@ -21,7 +21,7 @@ import tap
 import tensor_files
 from bench_program import PROGRAM, SECONDS, Folder, bench, csv_of, json_of, terminal_output
 from block_reference import losses_of
-from tensor_files import entry, floats, npy, safetensors
+from tensor_files import entry, floats, gauss, npy, safetensors
 from tree import ROOT
 
 
@@ -146,11 +146,6 @@ def refused(*arguments, files=None):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", errors) and len(errors) < 700, errors
         assert sorted(os.listdir(folder)) == before, os.listdir(folder)
     return errors
-
-
-def gauss(count, deviation=0.02, seed=1):
-    source = random.Random(seed)
-    return [source.gauss(0, deviation) for _ in range(count)]
 
 
 SMALL = gauss(500)

@@ -4,7 +4,6 @@
 
 import json
 import math
-import random
 import re
 import struct
 import sys
@@ -14,22 +13,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from bench_program import Folder, bench, json_of
-from tensor_files import entry, floats, gguf, npy, npz, safetensors
+from tensor_files import file_of, floats, gauss, gguf, npy, npz, safetensors
 from tree import ROOT
-
-
-def file_of(**tensors):
-    """Of name: (dtype, shape, bytes)."""
-    header, data = {}, b""
-    for name, (dtype, shape, raw) in tensors.items():
-        header[name] = entry(dtype, shape, len(data), len(data) + len(raw))
-        data += raw
-    return safetensors(header, data)
-
-
-def gauss(count, deviation=0.02, seed=1):
-    source = random.Random(seed)
-    return list(struct.unpack(f"<{count}f", floats(*(source.gauss(0, deviation) for _ in range(count)))))
 
 
 def bf16(values):

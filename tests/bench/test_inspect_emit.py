@@ -20,7 +20,7 @@ import block_reference
 import tap
 from bench_program import FORMATS, PROGRAM, SECONDS, Folder, bench, json_of
 from block_reference import f32, rounded
-from tensor_files import entry, floats, gguf, npy, safetensors
+from tensor_files import entry, file_of, floats, gauss, gguf, npy, safetensors
 
 FORMATS_OF = {"e4m3": "e4m3", "e5m2": "e5m2", "mx_e4m3": "e4m3", "mx_e2m3": "e2m3", "mx_e2m1": "e2m1", "nvfp4": "e2m1"}
 BITS = {"mx_e4m3": 8, "mx_e2m3": 6, "mx_e2m1": 4, "nvfp4": 4}
@@ -33,20 +33,6 @@ def module(name):
         return __import__(name)
     except ImportError as error:
         raise tap.Skip(f"no Python package {name}") from error
-
-
-def gauss(count, deviation=0.02, seed=1):
-    source = random.Random(seed)
-    return list(struct.unpack(f"<{count}f", floats(*(source.gauss(0, deviation) for _ in range(count)))))
-
-
-def file_of(**tensors):
-    """Of name: (dtype, shape, bytes)."""
-    header, data = {}, b""
-    for name, (dtype, shape, raw) in tensors.items():
-        header[name] = entry(dtype, shape, len(data), len(data) + len(raw))
-        data += raw
-    return safetensors(header, data)
 
 
 def tensors_of(path):

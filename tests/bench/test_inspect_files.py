@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 import tensor_files
 from bench_program import Folder, bench, json_of
-from tensor_files import GGML, entry, floats, gguf, npy, npz, safetensors
+from tensor_files import GGML, entry, floats, gauss, gguf, npy, npz, safetensors
 
 
 def module(name):
@@ -37,11 +37,6 @@ def same_values(row, other):
     """All that was found of them but what they are called and stored as."""
     for key in row.keys() - {"file", "tensor", "type", "kind"}:
         assert row[key] == other[key], (key, row, other)
-
-
-def gauss(count, deviation=0.02, seed=1):
-    source = random.Random(seed)
-    return [source.gauss(0, deviation) for _ in range(count)]
 
 
 # --- GGUF --------------------------------------------------------------------------------------------------

@@ -274,19 +274,12 @@ held_quantize_(const norm_blocks_job_<Src> &job, const held_<Src, size> &row,
     mpnum_lanes<float, size> y[4];
     MPNUM_UNROLL_
     for (unsigned m = 0; m < 4; ++m) {
-      const bool exists = is_plain || held_has_(place, k + m);
-      const mpnum_lanes<float, size> x = held_floats_(row.at[k + m]);
       const mpnum_lanes<float, size> w =
           held_factors_<is_plain, size>(weight, k + m, place, 1);
       const mpnum_lanes<float, size> b = held_factors_<false, size>(
           is_plain ? 0 : bias, k + m, place, mpnum_from_bits_f32(0x80000000u));
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < size; ++j) {
-        const float one = mpnum_normed_(&map, x.at[j]);
-        y[m].at[j] = !exists    ? 0.0f
-                     : is_plain ? mpnum_mul_scalar_(one, w.at[j])
-                                : mpnum_fma_scalar_(one, w.at[j], b.at[j]);
-      }
+      y[m] = held_weighed_<is_plain>(held_floats_(row.at[k + m]), map, w, b);
+      if (!is_plain && !held_has_(place, k + m)) y[m] = mpnum_lanes<float, size>();
     }
     scales.find(rule, y);
     MPNUM_UNROLL_
@@ -412,9 +405,6 @@ computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
   made.stride = made.columns;
   return made;
 }
-/* The elements of a view whose type may be const. */
-template <class T> struct element_ { typedef T type; };
-template <class T> struct element_<const T> { typedef T type; };
 template <class T>
 static inline matrix<typename element_<T>::type> elements_(const matrix<T> &x) {
   return matrix_of(const_cast<typename element_<T>::type *>(x.data), x.rows, x.columns,

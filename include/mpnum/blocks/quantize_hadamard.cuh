@@ -16,7 +16,7 @@
  * Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where
  *   mpnum_hadamard_rows has one.
  * Speed: src is read once (twice in blocks of 128 x 128, and for an S); words of signs
- *   cost as much as those of stochastic rounding. */
+ *   are those of stochastic rounding, found once for the rows that a thread has. */
 #ifndef MPNUM_BLOCKS_QUANTIZE_HADAMARD_CUH
 #define MPNUM_BLOCKS_QUANTIZE_HADAMARD_CUH
 
@@ -150,22 +150,16 @@ quantizable_(const hadamard_transformed<n, Src> &x) {
 }
 /* The transform of each n elements of a row, 16 or 64, with the signs of a seed. */
 template <unsigned n, class Src>
-static inline hadamard_transformed<n, Src> hadamard_of(const matrix<const Src> &src,
-                                                       uint64_t seed) {
+static inline hadamard_transformed<n, typename element_<Src>::type>
+hadamard_of(const matrix<Src> &src, uint64_t seed) {
+  typedef typename element_<Src>::type type;
   static_assert(n == 16 || n == 64, "rows of 16 or 64 elements are transformed");
-  static_assert(type_of<Src>::value == MPNUM_TYPE_F32 ||
-                    type_of<Src>::value == MPNUM_TYPE_BF16,
+  static_assert(type_of<type>::value == MPNUM_TYPE_F32 ||
+                    type_of<type>::value == MPNUM_TYPE_BF16,
                 "mpnum_hadamard_rows takes f32 and bf16");
-  const hadamard_transformed<n, Src> made = {
+  const hadamard_transformed<n, type> made = {
       {src.data, src.stride, seed}, src.rows, src.columns, src.columns};
   return made;
-}
-template <unsigned n, class Src>
-static inline hadamard_transformed<n, Src> hadamard_of(const matrix<Src> &src,
-                                                       uint64_t seed) {
-  return hadamard_of<n>(
-      matrix_of(static_cast<const Src *>(src.data), src.rows, src.columns, src.stride),
-      seed);
 }
 
 } // namespace mpnum

@@ -635,6 +635,20 @@ held_factors_(const float *factors, unsigned k, const held_place_ &place, float 
     w = *reinterpret_cast<const mpnum_lanes<float, size> *>(factors + k * row_lanes_);
   return w;
 }
+/* What a row makes of a vector. is_plain: with a weight and without a bias. */
+template <bool is_plain, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+held_weighed_(const mpnum_lanes<float, size> &x, const mpnum_norm_map_ &map,
+              const mpnum_lanes<float, size> &w, const mpnum_lanes<float, size> &b) {
+  mpnum_lanes<float, size> made;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j) {
+    const float y = mpnum_normed_(&map, x.at[j]);
+    made.at[j] =
+        is_plain ? mpnum_mul_scalar_(y, w.at[j]) : mpnum_fma_scalar_(y, w.at[j], b.at[j]);
+  }
+  return made;
+}
 /* is_plain: tiles are whole, with a weight and without a bias. */
 template <bool is_plain, class To, class Src, unsigned size>
 static __device__ __forceinline__ void
@@ -654,14 +668,9 @@ held_write_(const norm_job_<To, Src> &job, const held_<Src, size> &row,
     }
     MPNUM_UNROLL_
     for (unsigned m = 0; m < held_batch_; ++m) {
-      mpnum_lanes<float, size> x = held_floats_(row.at[k + m]);
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < size; ++j) {
-        const float y = mpnum_normed_(&map, x.at[j]);
-        x.at[j] = is_plain ? mpnum_mul_scalar_(y, w[m].at[j])
-                           : mpnum_fma_scalar_(y, w[m].at[j], b[m].at[j]);
-      }
-      if (is_plain || held_has_(place, k + m)) to.put((k + m) * row_lanes_, x);
+      const mpnum_lanes<float, size> y =
+          held_weighed_<is_plain>(held_floats_(row.at[k + m]), map, w[m], b[m]);
+      if (is_plain || held_has_(place, k + m)) to.put((k + m) * row_lanes_, y);
     }
   }
   to.end();

@@ -2,13 +2,8 @@
 /* Launches with MPNUM_PROGRAMMATIC_LAUNCH: a kernel that begins early still finds what
  * the ones before it wrote, and overwrites nothing that they are yet to read. The first
  * of a chain takes long and ends with what the next one, which is short, begins with. */
-#define FIRST_OF(first, ...) first
-#define FIRST(...)           FIRST_OF(__VA_ARGS__, 0)
-#if defined(__CUDA_ARCH_LIST__)
-# if FIRST(__CUDA_ARCH_LIST__) >= 900
-#  define MPNUM_PROGRAMMATIC_LAUNCH 1
-# endif
-#endif
+#include "../../../bench/gpu/programmatic.h"
+
 #include <mpnum/kernels.cuh>
 
 #include "runner.hpp"

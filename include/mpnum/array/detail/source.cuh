@@ -8,11 +8,11 @@
 #include "../../cuda/detail/quantize.cuh"
 MPNUM_C_BEGIN_
 
-/* Where elements come from: a matrix in memory, or what is computed of some
- * (quantize_computed.cuh). All that is read is loaded before the first value of it. */
 namespace mpnum {
 struct no_common_ {};
 } // namespace mpnum
+/* Where elements come from: a matrix in memory, or what is computed of some
+ * (quantize_computed.cuh). All that is read is loaded before the first value of it. */
 template <class Source> struct mpnum_origin_;
 template <class T> struct mpnum_origin_<const T *> {
   static constexpr int resident = 8; /* blocks of a multiprocessor, at most */
@@ -95,12 +95,13 @@ template <class T> struct in_memory_ {
   }
   source on_device() const { return data; }
 };
-template <class T> static inline in_memory_<T> quantizable_(const matrix<T> &x) {
-  const in_memory_<T> made = {x.data, x.rows, x.columns, x.stride};
-  return made;
-}
-template <class T> static inline in_memory_<T> quantizable_(const matrix<const T> &x) {
-  const in_memory_<T> made = {const_cast<T *>(x.data), x.rows, x.columns, x.stride};
+/* The elements of a view whose type may be const. */
+template <class T> struct element_ { typedef T type; };
+template <class T> struct element_<const T> { typedef T type; };
+template <class T>
+static inline in_memory_<typename element_<T>::type> quantizable_(const matrix<T> &x) {
+  typedef typename element_<T>::type type;
+  const in_memory_<type> made = {const_cast<type *>(x.data), x.rows, x.columns, x.stride};
   return made;
 }
 
