@@ -55,7 +55,7 @@ static void gradients(const char *path) {
       !adam_init(&optimizer, mlp_count(&net)))
     exit(1);
   count = mlp_count(&net);
-  found = net.gradients;
+  found = (const float *)net.gradients;
   mlp_start(&net, 1, 0);
   for (uint64_t step = 1; step <= STEPS; ++step) {
     batches_take(images, labels, &data, 1, step * BATCH, BATCH);
