@@ -5,6 +5,7 @@ share nothing with the headers, and from exact arithmetic here."""
 import ctypes
 import json
 import math
+import random
 import struct
 import subprocess
 import tempfile
@@ -375,6 +376,143 @@ def presets_topic():
             yield preset_line(preset, name, code, policy, overflow)
 
 
+# Blocks.
+
+MX_RULES = ["floor", "ceil", "even", "rceil"]
+TWO_LEVEL = 4
+MX_ELEMENTS = ["e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8"]
+BLOCK_RULES = {
+    "floor": "OCP MX 1.0, 6.3: 2^(E - emax), E the exponent of the largest magnitude, emax that of the largest element",
+    "ceil": "CEIL of torchao's ScaleCalculationMode: as floor, of the next power of two from amax on",
+    "even": "EVEN of torchao's ScaleCalculationMode: as floor, of amax plus half a place of the element's mantissa",
+    "rceil": "cuBLAS and Transformer Engine, RCEIL of torchao's ScaleCalculationMode: amax (1 / max), both rounded to f32, up to a "
+             "power of two",
+    "scale": "from 2^-127 to 2^127, as stored; elements are divided by it exactly, rounded to nearest even and saturated",
+    "int8": "OCP MX 1.0, MXINT8: codes in 64ths, two's complement, -127 to 127",
+    "nvfp4": "S = 2688 / amax of the tensor; a block's scale is e4m3(amax (S / 6)), saturating; an element e2m1(x / (scale / S)) by "
+             "its reciprocal: each step rounded once to f32; 0 where the scale is 0. NVFP4 of cuBLAS and Transformer Engine",
+    "nonfinite": "a block with Inf or NaN has a NaN as its scale and as each code, the largest value where elements have no NaN: OCP MX "
+                 "1.0 leaves it to implementations",
+    "swizzle": "cuBLAS, 1D block scaling factors layout: tiles of 128 rows and 4 columns; places[row * columns + column]",
+    "pack": "element 0 in the lowest bits, bytes in rising order",
+}
+
+
+def blocks_of(element, rule, columns):
+    is_int8 = element == "int8"
+    format = reference.ref_int8(rule) if is_int8 else format_named(element).contents
+    return Blocks(format, is_int8, rule, 1, columns, 0, 0, 0, None)
+
+
+def words_in(values):
+    return (ctypes.c_uint32 * len(values))(*values)
+
+
+def block_line(kind, element, rule, row, tensor_scale=0):
+    blocks, n = blocks_of(element, rule, len(row)), len(row)
+    codes, scale, back, losses = words_in([0] * n), words_in([0]), words_in([0] * n), Losses()
+    sizes = ctypes.c_size_t(1), ctypes.c_size_t(n), ctypes.c_uint32(tensor_scale)
+    reference.ref_quantize(ctypes.byref(blocks), codes, scale, words_in(row), *sizes, None, ctypes.byref(losses))
+    reference.ref_dequantize(ctypes.byref(blocks), back, codes, scale, *sizes)
+    how = {"element": element, "rule": MX_RULES[rule]} if rule < TWO_LEVEL else {"tensor_scale": words([tensor_scale], "f32")}
+    return {"kind": kind, **how, "in": words(row, "f32"), "scale": words(scale, "e8m0"),
+            "codes": words(codes, "e4m3" if element == "int8" else element), "back": words(back, "f32")}
+
+
+def around_powers(factors):
+    """A float at each power of two times each factor, and its two neighbours."""
+    found = {word + step for exponent in range(-149, 128) for factor in factors if factor * 2.0 ** exponent < 2.0 ** 128
+             for word in [bits_of_float(factor * 2.0 ** exponent)] for step in (-1, 0, 1)}
+    return sorted(word for word in found if 0 < word < 0x7f800000)
+
+
+def ties(element, count, exponent, generator):
+    """Elements' values and the middles between them, of either sign, times a power of two."""
+    if element == "int8":
+        points = [i / 128 for i in range(255)]
+    else:
+        format = format_named(element)
+        points = [double_of(point(format, code)) for code in range(format.contents.max_code + 1)
+                  for point in (reference.ref_value, reference.ref_midpoint)]
+    top = math.frexp(points[-1])[1]
+    chosen = [generator.choice(points) * generator.choice([-1, 1]) * 2.0 ** (exponent - top) for _ in range(count)]
+    return [bits_of_float(x) for x in chosen]
+
+
+def anywhere(count, exponent, generator):
+    """Floats of any bits in some binades below one."""
+    return [generator.getrandbits(1) << 31 | max(0, min(254, 127 + exponent - generator.randrange(9))) << 23 | generator.getrandbits(23)
+            for _ in range(count)]
+
+
+def plain_blocks(element, count, seed):
+    generator = random.Random(seed)
+    for exponent in (-150, -133, -126, -60, -3, 0, 9, 100, 127):
+        yield ties(element, count, min(exponent, 126), generator) if exponent > -140 else [generator.getrandbits(3) for _ in range(count)]
+        yield anywhere(count, exponent, generator)
+    yield [0, 1 << 31] * (count // 2)
+    yield [0x7f7fffff, 0xff7fffff, 1, 0x80000001] * (count // 4)
+
+
+def blocks_topic():
+    yield {"fields": {"kind": "of a line", "in": "bits of f32: amaxes of blocks, or elements of one", "floor, ceil, even, rceil": "scales in e8m0",
+                      "scale, scales": "as stored", "codes": "of elements", "back": "bits of f32: code times scale", "tensor_scale": "bits of S",
+                      "places": "where each scale lies", "bytes": "of codes side by side"}, "rules": BLOCK_RULES}
+    for element in MX_ELEMENTS:
+        largest = 127 / 64 if element == "int8" else double_of(reference.ref_value(format_named(element), format_named(element).contents.max_code))
+        fraction = math.frexp(largest)[0] * 2
+        mantissa_bits = 6 if element == "int8" else format_named(element).contents.mantissa_bits
+        for piece in pieces([0] + around_powers([1, fraction, 2 - 2.0 ** -(mantissa_bits + 1)])):
+            scales = [[reference.ref_block_scale(ctypes.byref(blocks_of(element, rule, 32)), amax, 0) for amax in piece] for rule in range(4)]
+            yield {"kind": "mx_scale", "element": element, "in": words(piece, "f32"),
+                   **{rule: words(codes, "e8m0") for rule, codes in zip(MX_RULES, scales)}}
+        for rule in range(4):
+            for row in plain_blocks(element, 32, f"{element} {rule}"):
+                yield block_line("mx_block", element, rule, row)
+        for place in range(32):
+            for number, special in enumerate((0x7f800000, 0x7fc00000, 0x7f800001)):
+                row = anywhere(32, 4, random.Random(f"{element} {place}"))
+                row[place] = special | (place + number & 1) << 31
+                yield block_line("mx_block", element, 0, row)
+    yield {"kind": "nvfp4_tensor_scale", "in": words(amaxes := [0] + around_powers([1])[::2], "f32"),
+           "scales": words([reference.ref_tensor_scale(amax, 0x40c00000) for amax in amaxes], "f32")}
+    generator = random.Random("nvfp4")
+    for tensor_scale in (0x3f800000, reference.ref_tensor_scale(bits_of_float(3.3), 0x40c00000), bits_of_float(2.0 ** -100), bits_of_float(2688.0)):
+        scale = float_of(tensor_scale)
+        points = {bits_of_float(double_of(point) * 6 / scale) for code in range(127)
+                  for point in (reference.ref_value(format_named("e4m3"), code), reference.ref_midpoint(format_named("e4m3"), code))}
+        near = sorted({word + step for word in points for step in (-1, 0, 1)} - {-1})
+        for piece in pieces([word for word in near if word < 0x7f800000]):
+            blocks = blocks_of("e2m1", TWO_LEVEL, 16)
+            yield {"kind": "nvfp4_scale", "tensor_scale": words([tensor_scale], "f32"), "in": words(piece, "f32"),
+                   "scales": words([reference.ref_block_scale(ctypes.byref(blocks), amax, tensor_scale) for amax in piece], "e4m3")}
+        unit = math.frexp(scale)[1]
+        for exponent in (-12, -8, -6, -2, 0, 3, 8, 11, 13):
+            for row in (ties("e2m1", 16, exponent - unit, generator), anywhere(16, exponent - unit, generator)):
+                yield block_line("nvfp4_block", "e2m1", TWO_LEVEL, row, tensor_scale)
+    for place in range(16):
+        row = anywhere(16, 2, generator)
+        row[place] = 0x7fc00000 if place & 1 else 0xff800000
+        yield block_line("nvfp4_block", "e2m1", TWO_LEVEL, row, 0x3f800000)
+    for rows, columns in ((1, 1), (33, 3), (128, 4), (130, 5), (260, 9)):
+        yield {"kind": "swizzle", "rows": rows, "columns": columns, "places": " ".join(map(str, swizzled(rows, columns)))}
+    for element, bits, group in (("e3m2", 6, 4), ("e2m3", 6, 4), ("e2m1", 4, 2)):
+        codes = list(range(1 << bits)) + [generator.getrandbits(bits) for _ in range(64)]
+        packed = b"".join(sum(code << bits * i for i, code in enumerate(codes[k:k + group])).to_bytes(bits * group // 8, "little")
+                          for k in range(0, len(codes), group))
+        yield {"kind": "pack", "element": element, "codes": words(codes, element), "bytes": words(packed, "e4m3")}
+
+
+def swizzled(rows, columns):
+    """Tiles of 128 by 4 one after the other; in a tile 32 rows of 16 bytes, of which each holds four rows of the matrix."""
+    tiles_across = (columns + 3) // 4
+    order = [(128 * tile_row + 32 * part + row, 4 * tile_column + column)
+             for tile_row in range((rows + 127) // 128) for tile_column in range(tiles_across)
+             for row in range(32) for part in range(4) for column in range(4)]
+    place = {at: i for i, at in enumerate(order)}
+    return [place[row, column] for row in range(rows) for column in range(columns)]
+
+
 def texts(topic, lines):
     """The lines of a file: the first says what the others are."""
     first = {"schema": f"mpnum conformance vectors: {topic}", "version": VERSION,
@@ -388,4 +526,5 @@ TOPICS = {
     **{f"convert_{source}": (lambda source=source: convert_topic(source)) for source in SOURCES},
     "convert_stochastic": stochastic_topic,
     "presets": presets_topic,
+    "blocks": blocks_topic,
 }
