@@ -3,6 +3,7 @@
 share nothing with the headers, and from exact arithmetic here."""
 
 import ctypes
+import functools
 import json
 import math
 import random
@@ -114,6 +115,7 @@ reference = load_reference()
 SIGN_64, INFINITY_64 = 1 << 63, 0x7ff << 52
 
 
+@functools.cache
 def format_named(name):
     return reference.ref_format_named(name.encode())
 
@@ -124,8 +126,8 @@ def width_of(name):
 
 def words(codes, name):
     """Bits in hexadecimal, each with all its digits."""
-    digits = (width_of(name) + 3) // 4
-    return " ".join(f"{code:0{digits}x}" for code in codes)
+    one = f"%0{(width_of(name) + 3) // 4}x"
+    return " ".join([one % code for code in codes])
 
 
 def double_of(bits):

@@ -4,22 +4,44 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
+from toolchain import INCLUDE, WARNINGS, cc, run
 from tree import ROOT, check
 
-TOOL = ROOT / "tools/conformance"
+FOLDER, TOOL = ROOT / "conformance", ROOT / "tools/conformance"
 
 
 def files_are_those_of_the_references():
     check(TOOL, "--check")
 
 
+def verdict(done):
+    return done.returncode, done.stdout.splitlines()[-1]
+
+
+def the_runner_in_c_finds_what_differs():
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "run"
+        check(*cc(), "-std=c99", *WARNINGS, "-Wno-double-promotion", "-I", INCLUDE, FOLDER / "run.c", "-o", program)
+        for arguments, want in ((["e4m3", "ieee", "nearest_even"], (0, "1610 cases, 0 differ")),
+                                (["e4m3", "saturate", "nearest_even"], (1, "1610 cases, 48 differ")),
+                                (["e4m3", "ieee", "sideways"], (1, "no such file, type, rule or rounding"))):
+            assert verdict(run(program, FOLDER / "convert_f32.jsonl", *arguments)) == want, arguments
+
+
+def the_runner_in_python_finds_what_differs():
+    """struct's halves are rounded to nearest even; up they are not."""
+    for rounding, want in (("nearest_even", (0, "1504 cases, 0 differ")), ("up", (1, "1504 cases, 629 differ"))):
+        assert verdict(run(sys.executable, FOLDER / "run.py", FOLDER / "convert_f64.jsonl", "f16", "ieee", rounding)) == want
+
+
 def files_are_small():
-    total = sum(path.stat().st_size for path in (ROOT / "conformance").iterdir())
+    total = sum(path.stat().st_size for path in FOLDER.iterdir())
     assert total <= 8 << 20, total
 
 
@@ -30,4 +52,5 @@ def what_is_not_understood_is_refused():
 
 
 if __name__ == "__main__":
-    sys.exit(tap.run(files_are_those_of_the_references, files_are_small, what_is_not_understood_is_refused))
+    sys.exit(tap.run(files_are_those_of_the_references, the_runner_in_c_finds_what_differs, the_runner_in_python_finds_what_differs,
+                     files_are_small, what_is_not_understood_is_refused))

@@ -24,7 +24,7 @@ from toolchain import load_api, run_on_all_cores
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 START = "<!-- formats: written by tools/format_table, checked by tests/project/test_docs.py -->\n"
 END = "<!-- end of formats -->"
-DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "conformance/README.md")), *sorted((ROOT / "docs").glob("*.md"))]
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))  # its code is the headers'
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-I", str(ROOT / "include")]
 SUFFIXES = {"c": "c", "cpp": "cpp", "cuda": "cu"}
