@@ -46,7 +46,8 @@ def files_are_small():
 
 
 def what_is_not_understood_is_refused():
-    for arguments, said in ((["no_such_topic"], "no topic no_such_topic"), (["--no-such-option"], "usage: tools/conformance")):
+    for arguments, said in ((["no_such_topic"], "no topic no_such_topic"), (["--no-such-option"], "usage: tools/conformance"),
+                            (["--against", "no_such_stack"], "no stack no_such_stack"), (["--page"], "usage: ")):
         done = subprocess.run([TOOL, *arguments], capture_output=True, text=True)
         assert done.returncode == 2 and said in done.stderr and not done.stdout, done
 

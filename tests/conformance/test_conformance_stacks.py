@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tools/conformance --against: other stacks on the files of conformance/, and why they differ."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
+
+import tap
+from tree import ROOT
+
+TOOL = ROOT / "tools/conformance"
+
+
+def other_stacks_are_compared():
+    """Those of compilers, which are correct, or a reason; and one whose folder nobody names."""
+    environment = {name: value for name, value in os.environ.items() if name != "FP16"}
+    done = subprocess.run([TOOL, "--against", "GCC", "F16C", "FP16"], capture_output=True, text=True, env=environment)
+    rows = done.stdout.splitlines()[2:]
+    assert done.returncode == 0 and len(rows) == 3, done
+    assert all(re.search(r"\| 0 \|$|SKIP: ", row) for row in rows[:2]) and rows[2].startswith("| FP16 | SKIP: FP16=FOLDER names it"), rows
+
+
+def load_stacks():
+    sys.path.append(str(ROOT / "tools"))
+    sys.dont_write_bytecode = True
+    import conformance_stacks
+    return conformance_stacks
+
+
+def to_e4m3(change):
+    """A stack of one conversion whose expected codes are changed; the input is the bits of an f32."""
+    stacks = load_stacks()
+    want = {int(word, 16): int(code, 16) for line in stacks.vectors_of("f32") if line["to"] == "e4m3" and line["overflow"] != "saturate"
+            for word, code in zip(line["in"].split(), line["nearest_even"].split())}
+    stacks.STACKS["changed"] = lambda: ("1", [("f32", "e4m3", "ieee", "nearest_even", lambda words: [change(word, want[word]) for word in words])])
+    result = stacks.compare("changed")
+    return stacks, result, {key[3]: entry[0] for key, entry in result.differing.items()}
+
+
+def what_differs_has_its_cause():
+    """By hand: where there is nothing else to say, no cause is given, and that is a failure."""
+    is_nan = lambda word: word & 0x7fffffff > 0x7f800000
+    for change, cause, count in (
+            (lambda word, code: code, None, 0),
+            (lambda word, code: 0x7e if is_nan(word) else code, "NaN is lost", 8),
+            (lambda word, code: 0x7f if word == 0x43e7ffff else code, "clips first", 1),
+            (lambda word, code: 0x7e if word == 0x43f00000 else code, "saturates", 1),
+            (lambda word, code: 0x38 if word == 0x3f880001 else code, "truncates", 1),
+            (lambda word, code: 0x3a if word == 0x3f880001 else code, "unexplained", 1)):
+        stacks, result, causes = to_e4m3(change)
+        assert result.cases == 1610 and result.count == count, (cause, result.count)
+        assert causes == ({} if not count else {None if cause == "unexplained" else cause: count}), causes
+        assert stacks.unexplained([result]) == (cause == "unexplained"), cause
+        assert (f"| {stacks.CAUSES.get(cause, 'unexplained')} |" in stacks.tables([result])) == bool(count), stacks.tables([result])
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(other_stacks_are_compared, what_differs_has_its_cause))
