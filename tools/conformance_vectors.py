@@ -5,6 +5,7 @@ share nothing with the headers, and from exact arithmetic here."""
 import ctypes
 import functools
 import json
+import lzma
 import math
 import random
 import struct
@@ -513,6 +514,40 @@ def swizzled(rows, columns):
              for row in range(32) for part in range(4) for column in range(4)]
     place = {at: i for i, at in enumerate(order)}
     return [place[row, column] for row in range(rows) for column in range(columns)]
+
+
+# Functions of f16 and bf16: results at all codes, 16 bits each, little end first.
+
+FUNCTION_TYPES = ["f16", "bf16"]
+PACKING = {"format": lzma.FORMAT_XZ, "filters": [{"id": lzma.FILTER_DELTA, "dist": 2}, {"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "pb": 1}]}
+
+
+class FunctionReference(ctypes.Structure):
+    """function_reference of tests/func/function_reference.h; its name is all that is looked at."""
+    _fields_ = [("name", ctypes.c_char_p)]
+
+
+@functools.cache
+def functions():
+    """By name what gives the bits of a double, by MPFR at 300 bits, rounded so that one more rounding is right; None without MPFR."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = compiled(folder, "functions", ["func/function_reference.c"], "-lmpfr", "-lm")
+        except (subprocess.CalledProcessError, OSError):
+            return None
+    made.start_function_references()
+    call = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p, ctypes.c_double)(("reference_of_function", made))
+    named, i = {}, 0
+    every = (ctypes.c_void_p * 256).in_dll(made, "function_references")
+    while every[i]:
+        name = ctypes.cast(every[i], ctypes.POINTER(FunctionReference)).contents.name.decode()
+        named[name] = functools.partial(call, every[i])
+        i += 1
+    return named
+
+
+def function_code(function, name, code):
+    return encoded(name, function(double_of(reference.ref_decode(format_named(name), code))), 0, IEEE)
 
 
 def texts(topic, lines):
