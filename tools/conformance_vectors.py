@@ -516,6 +516,141 @@ def swizzled(rows, columns):
     return [place[row, column] for row in range(rows) for column in range(columns)]
 
 
+# State: a scale after each update. Products are of doubles, rounded to f32.
+
+
+def rounded(x):
+    return float_of(bits_of_float(x)) if x < 2.0 ** 127 else math.inf
+
+
+def torch_scaler(config, found):
+    """torch._amp_update_scale_."""
+    scale, good = config["init_scale"], 0
+    for overflow in found:
+        good = 0 if overflow else good + 1
+        if overflow:
+            scale = rounded(scale * config["backoff_factor"])
+        elif good == config["growth_interval"]:
+            scale, good = rounded(scale * config["growth_factor"]), 0
+        yield scale
+
+
+def apex_scaler(config, found):
+    """Apex's update_scale_hysteresis: an overflow counts from the hysteresis-th in a row on."""
+    scale, good, left = config["init_scale"], 0, config["hysteresis"]
+    for overflow in found:
+        left = left - 1 if overflow else config["hysteresis"]
+        good = 0 if overflow else good + 1
+        if overflow and left <= 0:
+            scale = rounded(scale * config["backoff_factor"])
+        if good == config["growth_interval"]:
+            scale, good = rounded(scale * config["growth_factor"]), 0
+        yield scale
+
+
+def megatron_scaler(config, found):
+    """DynamicGradScaler of Megatron-LM: a growth gives the lives back."""
+    scale, good, left = config["init_scale"], 0, config["hysteresis"]
+    for overflow in found:
+        good = 0 if overflow else good + 1
+        left -= overflow
+        if overflow and left <= 0:
+            scale = max(rounded(scale * config["backoff_factor"]), config["min_scale"])
+        if good == config["growth_interval"]:
+            scale, good, left = rounded(scale * config["growth_factor"]), 0, config["hysteresis"]
+        yield scale
+
+
+def deepspeed_scaler(config, found):
+    """DynamicLossScaler of DeepSpeed; hysteresis is its delayed_shift."""
+    scale, left, last = config["init_scale"], config["hysteresis"], -1
+    for iteration, overflow in enumerate(found):
+        stable = iteration - last - 1
+        grows = not overflow and stable > 0 and stable % config["growth_interval"] == 0
+        if overflow:
+            last = iteration
+            if left == 1:
+                scale = max(rounded(scale * config["backoff_factor"]), config["min_scale"])
+            else:
+                left -= 1
+        elif config["consecutive_hysteresis"] or grows:
+            left = config["hysteresis"]
+        if grows:
+            scale = rounded(scale * config["growth_factor"])
+        yield scale
+
+
+def flax_scaler(config, found):
+    """DynamicScale of Flax: it grows in the update after as many good ones."""
+    scale, good = config["init_scale"], 0
+    for overflow in found:
+        grows = not overflow and good == config["growth_interval"]
+        if overflow:
+            scale = max(rounded(scale * config["backoff_factor"]), config["min_scale"])
+        elif grows:
+            scale = rounded(scale * config["growth_factor"])
+        good = 0 if overflow or grows else good + 1
+        yield scale
+
+
+def jmp_scaler(config, found):
+    """DynamicLossScale of JMP: its counter goes on in a circle."""
+    scale, counter = config["init_scale"], 0
+    for overflow in found:
+        if overflow:
+            scale = max(rounded(scale * config["backoff_factor"]), config["min_scale"])
+        elif counter == config["growth_interval"] - 1:
+            scale = rounded(scale * config["growth_factor"])
+        counter = 0 if overflow else (counter + 1) % config["growth_interval"]
+        yield scale
+
+
+SCALERS = {"torch": torch_scaler, "apex": apex_scaler, "megatron": megatron_scaler, "deepspeed": deepspeed_scaler,
+           "flax": flax_scaler, "jmp": jmp_scaler}
+
+
+def scaler_topic():
+    yield {"fields": {"framework": "whose rule", "growth_factor, backoff_factor": "as hexadecimal floats", "found": "1: Inf or NaN was found in that update",
+                      "scales": "bits of f32 after each update"}, "rules": {name: scaler.__doc__.replace("\n", " ") for name, scaler in SCALERS.items()}}
+    generator = random.Random("scaler")
+    for name, scaler in SCALERS.items():
+        by_powers = name in ("deepspeed", "jmp")  # they divide by the factor that they multiply by
+        for number in range(16):
+            growth = generator.choice([2.0, 4.0, 8.0]) if by_powers else generator.choice([2.0, 1.5, 1.1, 1 + 2.0 ** -20, 2.7182818284590451])
+            config = {"init_scale": generator.choice([1.0, 16.0, 65536.0, 1000.0]), "growth_factor": growth,
+                      "backoff_factor": 1 / growth if by_powers else generator.choice([0.5, 0.25, 0.9, 1 / 3]),
+                      "growth_interval": generator.choice([1, 2, 3, 5, 20]), "min_scale": 2.0 ** -126 if name in ("torch", "apex") else generator.choice([1.0, 2.0 ** -20]),
+                      "hysteresis": generator.choice([1, 2, 3]) if name in ("apex", "megatron", "deepspeed") else 1,
+                      "consecutive_hysteresis": number % 2 if name == "deepspeed" else 0}
+            often = generator.choice([0.05, 0.2, 0.5])
+            found = [int(generator.random() < often) for _ in range(200)]
+            scales = list(scaler(config, found))
+            # Up to where a framework leaves what all of them agree on: the ends of f32, and the least scale of some.
+            end = next((i for i, scale in enumerate(scales) if not config["min_scale"] <= scale <= 2.0 ** 126), len(scales))
+            yield {"framework": name, **{key: hexfloat(value) if isinstance(value, float) else value for key, value in config.items()},
+                   "found": " ".join(map(str, found[:end])), "scales": words([bits_of_float(scale) for scale in scales[:end]], "f32")}
+
+
+def delayed_topic():
+    """Quotients by the reference, which rounds once."""
+    yield {"fields": {"max": "bits of f32: the largest value of the format", "history_length, algorithm, margin": "those of a recipe of Transformer Engine",
+                      "amaxes": "bits of f32, one for each iteration", "scales": "bits of f32, after each of them"},
+           "rules": {"scale": "max 2^-margin / amax of the history, rounded once; Micikevicius et al., FP8 Formats for Deep Learning, 2022; "
+                              "DelayedScaling of Transformer Engine"}}
+    reference.ref_divide.restype = ctypes.c_uint32
+    generator = random.Random("delayed")
+    for number in range(24):
+        length, margin = generator.choice([1, 2, 3, 8, 50]), generator.choice([0, 0, 1, -2, 3])
+        largest, algorithm = generator.choice([448.0, 57344.0, 240.0]), ["max", "most_recent"][number % 2]
+        amaxes = [bits_of_float(math.ldexp(1 + generator.random(), generator.randrange(-30, 30))) for _ in range(100)]
+        scales = []
+        for i in range(len(amaxes)):
+            amax = max(amaxes[max(0, i + 1 - length):i + 1]) if algorithm == "max" else amaxes[i]
+            scales.append(reference.ref_divide(ctypes.c_uint32(bits_of_float(largest * 2.0 ** -margin)), ctypes.c_uint32(amax)))
+        yield {"max": words([bits_of_float(largest)], "f32"), "history_length": length, "algorithm": algorithm, "margin": margin,
+               "amaxes": words(amaxes, "f32"), "scales": words(scales, "f32")}
+
+
 # Functions of f16 and bf16: results at all codes, 16 bits each, little end first.
 
 FUNCTION_TYPES = ["f16", "bf16"]
@@ -564,4 +699,6 @@ TOPICS = {
     "convert_stochastic": stochastic_topic,
     "presets": presets_topic,
     "blocks": blocks_topic,
+    "scaler": scaler_topic,
+    "delayed_scaling": delayed_topic,
 }
