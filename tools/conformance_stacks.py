@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from conformance_vectors import FORMATS, OVERFLOWS, ROOT, ROUNDINGS, SOURCES, encoded, format_named, reference, widened, width_of
+from conformance_vectors import FORMATS, MX_RULES, OVERFLOWS, ROOT, ROUNDINGS, SOURCES, encoded, float_of, format_named, reference, widened, width_of
 
 PEERS = ROOT / "bench/peers"
 
@@ -26,8 +26,8 @@ class Missing(Exception):
 def load(name):
     try:
         return importlib.import_module(name)
-    except ImportError as reason:
-        raise Missing(f"no {name} for this Python ({reason})") from None
+    except (ImportError, AttributeError) as reason:  # the latter by one that wants a newer module of another
+        raise Missing(f"no {name} for this Python: {reason}") from None
 
 
 def numpy():
@@ -305,18 +305,73 @@ def in_folder(peer, variable, parts, library=None):
         if library and not libraries:
             raise Missing(f"no lib{library}.so in {variable}")
         linked = [argument for path in libraries[:1] for argument in (path, f"-Wl,-rpath,{path.parent}")]
-        commit = subprocess.run(["git", "-C", folder, "log", "-1", "--format=%h"], capture_output=True, text=True).stdout.strip()
         return in_peer(peer, "cc", [argument for part in parts for argument in ("-isystem", Path(folder) / part)] + linked,
-                       f"commit {commit}" if commit else "from a folder")
+                       version_of(folder))
     return stack
 
+
+# Blocks: rows of (element, rule, a function from an array of blocks to arrays of values, or of scales and of codes).
+
+
+def blocks_in_gfloat():
+    block, formats = load("gfloat.block"), load("gfloat.formats")
+    np = numpy()
+    names = {"e4m3": "mxfp8_e4m3", "e5m2": "mxfp8_e5m2", "e3m2": "mxfp6_e3m2", "e2m3": "mxfp6_e2m3", "e2m1": "mxfp4_e2m1", "int8": "mxint8"}
+
+    def convert(row, info):
+        try:
+            return block.quantize_block(info, row.astype(np.float64), block.compute_scale_amax).astype(np.float32)
+        except (ValueError, OverflowError):
+            return None
+
+    return load("importlib.metadata").version("gfloat"), [
+        (element, "floor", lambda x, info=getattr(formats, f"format_info_{name}"): ([convert(row, info) for row in x],)) for element, name in names.items()]
+
+
+def blocks_in_microxcaling():
+    torch, ops = load("torch"), load("mx.mx_ops")
+    names = {"e4m3": "fp8_e4m3", "e5m2": "fp8_e5m2", "e3m2": "fp6_e3m2", "e2m3": "fp6_e2m3", "e2m1": "fp4_e2m1", "int8": "int8"}
+
+    def convert(x, name):
+        return ops._quantize_mx(torch.from_numpy(x.copy()), 8, name, axes=[-1], block_size=32, round="even").numpy()
+
+    return version_of(Path(ops.__file__).parent), [(element, "floor", lambda x, name=name: (convert(x, name),)) for element, name in names.items()]
+
+
+def blocks_in_torchao():
+    torch, torchao = load("torch"), load("torchao")
+    try:
+        tensor, config = load("torchao.prototype.mx_formats.mx_tensor"), load("torchao.prototype.mx_formats.config")
+        names = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "e3m2": "fp6_e3m2", "e2m3": "fp6_e2m3", "e2m1": torch.float4_e2m1fn_x2}
+    except AttributeError as reason:
+        raise Missing(f"PyTorch {torch.__version__} is too old for it ({reason})") from None
+    np = numpy()
+
+    def convert(x, element, rule):
+        scales, codes = tensor.to_mx(torch.from_numpy(x.copy()), names[element], 32, getattr(config.ScaleCalculationMode, rule.upper()))
+        codes = codes.view(torch.uint8).numpy().reshape(len(x), -1)
+        if element == "e2m1":
+            codes = np.stack([codes & 15, codes >> 4], -1).reshape(x.shape)
+        return scales.view(torch.uint8).numpy().reshape(-1), codes
+
+    return torchao.__version__, [(element, rule, lambda x, element=element, rule=rule: convert(x, element, rule))
+                                 for element in names for rule in MX_RULES]
+
+
+def version_of(folder):
+    """The commit of a checkout."""
+    done = subprocess.run(["git", "-C", folder, "log", "-1", "--format=%h"], capture_output=True, text=True)
+    return f"commit {done.stdout.strip()}" if done.returncode == 0 else "no commit"
+
+
+BLOCK_STACKS = {"gfloat, blocks": blocks_in_gfloat, "microxcaling, blocks": blocks_in_microxcaling, "torchao, blocks": blocks_in_torchao}
 
 STACKS = {
     "NumPy": in_numpy, "ml_dtypes": in_ml_dtypes, "gfloat": in_gfloat, "onnx.reference": in_onnx, "ONNX Runtime": in_onnxruntime,
     "PyTorch": in_torch, "JAX": in_jax, "NumKong": in_numkong, "CUDA headers": in_cuda, "F16C": in_f16c, "GCC": in_gcc, "clang": in_clang,
     "Eigen": in_package("eigen", "eigen3"), "Highway": in_package("highway", "libhwy"), "Imath": in_package("imath", "Imath", "cc"),
     "FP16": in_folder("fp16", "FP16", ["", "include"]), "ggml": in_folder("ggml", "GGML", ["include"], "ggml-cpu"),
-    "CPFloat": in_folder("cpfloat", "CPFLOAT", ["", "src", "include"]),
+    "CPFloat": in_folder("cpfloat", "CPFLOAT", ["", "src", "include"]), **BLOCK_STACKS,
 }
 
 
@@ -338,6 +393,11 @@ CAUSES = {
     "below the least": "another code for what is below 2^-127 or between it and 2^-126: OCP MX 1.0 names no rounding to e8m0",
     "truncates": "cuts the mantissa off: IEEE 754-2019, 4.3.1",
     "sign of zero": "a zero of the other sign: IEEE 754-2019, 6.3",
+    "Inf and NaN": "a block with Inf or NaN: OCP MX 1.0 leaves it open; here its scale is a NaN",
+    "-128": "-128 of int8: OCP MX 1.0 leaves it open; here int8 is symmetric",
+    "least scale": "stores the scale 2^-127 and divides by another number: OCP MX 1.0, 6.3, divides by the scale",
+    "logarithm": "the exponent by a logarithm in f32, which is wrong next to a power of two: OCP MX 1.0, 6.3, the largest power of two up to it",
+    "zero": "the sign of a zero, of which OCP MX 1.0 says nothing",
 }
 
 
@@ -412,6 +472,11 @@ class Result:
         self.name, self.version, self.missing = name, version, None
         self.rows, self.cases, self.differing = 0, 0, {}  # {(from, to, overflow, cause): [count, first input, got, want, roundings]}
 
+    def add(self, source, to, overflow, why, rounding, word, got, want):
+        entry = self.differing.setdefault((source, to, overflow, why), [0, word, got, want, []])
+        entry[0] += 1
+        entry[4] += [rounding] if rounding not in entry[4] else []
+
     @property
     def count(self):
         return sum(entry[0] for entry in self.differing.values())
@@ -432,6 +497,52 @@ def differences(row, lines, convert):
     return len(words), wrong
 
 
+def block_cause(element, amax, scale, got, want):
+    """Why a block differs, by its largest magnitude and scale, and by two words that differ: of values or, with element None, scales."""
+    if amax >= 0x7f800000:
+        return "Inf and NaN"
+    if not (got | want) & 0x7fffffff:
+        return "zero"
+    if element == "int8" and float_of(want) == -127 / 64 * 2.0 ** (scale - 127):
+        return "-128"
+    mantissa = amax & 0x7fffff
+    if scale == 0:
+        return "least scale"
+    if min(mantissa, (1 << 23) - mantissa) < 128:
+        return "logarithm"
+    return None
+
+
+def compare_blocks(result, rows):
+    np = numpy()
+    with open(ROOT / "conformance/blocks.jsonl", encoding="utf-8") as lines:
+        blocks = [line for line in map(json.loads, lines) if line.get("kind") == "mx_block"]
+    array = lambda words: np.array([int(word, 16) for word in words.split()], np.uint32)
+    for element, rule, convert in rows:
+        chosen = [line for line in blocks if (line["element"], line["rule"]) == (element, rule)]
+        x = np.array([array(line["in"]) for line in chosen])
+        made = convert(x.view(np.float32))
+        result.rows, result.cases = result.rows + 1, result.cases + len(chosen)
+        keys = {"back": "MX values"} if len(made) == 1 else {"scale": "MX scales", "codes": "MX codes"}
+        for i, line in enumerate(chosen):
+            for (key, name), given in zip(keys.items(), made):
+                want = array(line[key])
+                amax, scale = int((x[i] & 0x7fffffff).max()), int(line["scale"], 16)
+                if given[i] is None:
+                    result.add(element, name, rule, block_cause(element, amax, scale, 1, 1), "nearest_even", amax, None, int(want[0]))
+                    continue
+                got = np.atleast_1d(given[i])
+                got = got.view(np.uint32) if key == "back" else got.astype(np.uint32)
+                both_nan = (key == "back") & (want & 0x7fffffff > 0x7f800000) & (got & 0x7fffffff > 0x7f800000)
+                wrong = np.flatnonzero((got != want) & ~both_nan)
+                if wrong.size:
+                    at = wrong[0]
+                    why = block_cause(element, amax, scale, int(got[at]), int(want[at]))
+                    result.add(element, name, rule, why, "nearest_even", int(x[i][at]) if key != "scale" else amax, int(got[at]), int(want[at]))
+                    break
+    return result
+
+
 def compare(name):
     result = Result(name, "")
     try:
@@ -439,6 +550,8 @@ def compare(name):
     except Missing as reason:
         result.missing = str(reason)
         return result
+    if name in BLOCK_STACKS:
+        return compare_blocks(result, rows)
     for source, to, overflow, rounding, convert in rows:
         # A stack that has one rule alone is taken at the one that it keeps better.
         rules = [overflow] if overflow else OVERFLOWS if width_of(to) == 8 else ["ieee"] if width_of(to) > 8 else ["saturate"]
@@ -447,9 +560,7 @@ def compare(name):
         result.rows, result.cases = result.rows + 1, result.cases + cases
         for word, got, want in wrong:
             why = cause((source, to, overflow, rounding), word, got, want)
-            entry = result.differing.setdefault((source, to, overflow, why), [0, word, got, want, []])
-            entry[0] += 1
-            entry[4] += [rounding] if rounding not in entry[4] else []
+            result.add(source, to, overflow, why, rounding, word, got, want)
     return result
 
 
@@ -457,7 +568,8 @@ def compare(name):
 
 
 def code_text(code, name):
-    return "nothing" if code is None else f"{code:0{(width_of(name) + 3) // 4}x}"
+    digits = {"MX values": 8, "MX scales": 2, "MX codes": 2}.get(name) or (width_of(name) + 3) // 4
+    return "nothing" if code is None else f"{code:0{digits}x}"
 
 
 def summary_table(results):
@@ -471,7 +583,14 @@ def summary_table(results):
 
 
 def listed(keys, order):
-    return ", ".join(sorted(set(keys), key=list(order).index))
+    """Each key once, in that order, others after it."""
+    keys = list(keys)
+    return ", ".join(sorted(set(keys), key=[*order, *keys].index))
+
+
+def such_as(source, word, to):
+    """An input; of a block the element that differs, or its amax."""
+    return f"{word:08x} in a block of {source}" if to.startswith("MX") else f"{source} {code_text(word, source)} to {to}"
 
 
 def difference_table(results):
@@ -481,11 +600,11 @@ def difference_table(results):
         for why in dict.fromkeys(key[3] for key in result.differing):
             found = {key: entry for key, entry in result.differing.items() if key[3] == why}
             (source, to, *_), (_, word, got, want, _) = next(iter(found.items()))
-            rules = listed((key[2] for key in found), OVERFLOWS)
+            rules = listed((key[2] for key in found), [*OVERFLOWS, *MX_RULES])
             roundings = listed((rounding for entry in found.values() for rounding in entry[4]), ROUNDINGS)
             lines.append(f"| {result.name} | {listed((key[0] for key in found), SOURCES)} | {listed((key[1] for key in found), FORMATS)} | "
                          f"{rules}{'' if roundings == ROUNDINGS[0] else '; ' + roundings} | {sum(entry[0] for entry in found.values())} | "
-                         f"{source} {code_text(word, source)} to {to} | {code_text(got, to)} | {code_text(want, to)} | {CAUSES.get(why, 'unexplained')} |")
+                         f"{such_as(source, word, to)} | {code_text(got, to)} | {code_text(want, to)} | {CAUSES.get(why, 'unexplained')} |")
     return lines
 
 

@@ -453,6 +453,9 @@ def plain_blocks(element, count, seed):
     for exponent in (-150, -133, -126, -60, -3, 0, 9, 100, 127):
         yield ties(element, count, min(exponent, 126), generator) if exponent > -140 else [generator.getrandbits(3) for _ in range(count)]
         yield anywhere(count, exponent, generator)
+    for power in (bits_of_float(2.0 ** exponent) for exponent in (-100, 0, 100)):
+        for amax in (power - 1, power, power + 1):
+            yield [amax] + anywhere(count - 1, (power >> 23) - 128, generator)
     yield [0, 1 << 31] * (count // 2)
     yield [0x7f7fffff, 0xff7fffff, 1, 0x80000001] * (count // 4)
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """tools/conformance --against: other stacks on the files of conformance/, and why they differ."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
 from tree import ROOT
+from witness import load
 
 TOOL = ROOT / "tools/conformance"
 
@@ -59,5 +61,27 @@ def what_differs_has_its_cause():
         assert (f"| {stacks.CAUSES.get(cause, 'unexplained')} |" in stacks.tables([result])) == bool(count), stacks.tables([result])
 
 
+def blocks_that_differ_have_their_cause():
+    """What is expected, but for zeros without a sign, blocks with Inf and NaN, a scale of 2^-127, and one code."""
+    np = load("numpy")
+    stacks = load_stacks()
+    with open(ROOT / "conformance/blocks.jsonl", encoding="utf-8") as lines:
+        blocks = [line for line in map(json.loads, lines) if (line.get("element"), line.get("rule")) == ("e4m3", "floor")]
+    words = lambda key: np.array([[int(word, 16) for word in line[key].split()] for line in blocks], np.uint32)
+    back, scales, codes = words("back"), words("scale").reshape(-1), words("codes")
+    of_nan, zeros, least = (back & 0x7fffffff > 0x7f800000).any(1), back == 1 << 31, (scales == 0) & (codes & 0x7f).any(1)
+    assert of_nan.sum() == 96 and zeros.any(1).sum() > 3 and least.sum() > 3, (of_nan.sum(), zeros.any(1).sum(), least.sum())
+    changed = np.where(zeros, 0, np.where(of_nan[:, None], 0x7f800000, back)).astype(np.uint32)
+    coded = np.where(least[:, None], 0, codes)
+    coded[np.flatnonzero(scales > 0)[0], 3] ^= 1
+    for made, want in (([back.view(np.float32)], {}),
+                       ([changed.view(np.float32)], {"Inf and NaN": 96, "zero": zeros.any(1).sum()}),
+                       ([scales, coded], {"least scale": least.sum(), None: 1})):
+        stacks.STACKS["changed"] = stacks.BLOCK_STACKS["changed"] = lambda made=made: ("1", [("e4m3", "floor", lambda x: made)])
+        result = stacks.compare("changed")
+        assert result.cases == len(blocks) and {key[3]: entry[0] for key, entry in result.differing.items()} == want, (result.differing, want)
+        assert stacks.unexplained([result]) == (None in want) and stacks.tables([result]).count("| changed |") == 1 + len(want)
+
+
 if __name__ == "__main__":
-    sys.exit(tap.run(other_stacks_are_compared, what_differs_has_its_cause))
+    sys.exit(tap.run(other_stacks_are_compared, what_differs_has_its_cause, blocks_that_differ_have_their_cause))
