@@ -358,13 +358,32 @@ def blocks_in_torchao():
                                  for element in names for rule in MX_RULES]
 
 
+def blocks_in_ggml():
+    """Its MXFP4, there and back by its reference functions: 16 bytes behind a scale."""
+    folder, np = os.environ.get("GGML"), numpy()
+    found = sorted(Path(folder).rglob("libggml-base.so")) if folder else []
+    if not found:
+        raise Missing("no libggml-base.so in GGML" if folder else "GGML=FOLDER names it")
+    library = ctypes.CDLL(str(found[0]))
+
+    def convert(x):
+        coded, back = np.zeros((len(x), 17), np.uint8), np.zeros(x.shape, np.float32)
+        pointer, n = lambda array: ctypes.c_void_p(array.ctypes.data), ctypes.c_int64(x.size)
+        library.quantize_row_mxfp4_ref(pointer(np.ascontiguousarray(x)), pointer(coded), n)
+        library.dequantize_row_mxfp4(pointer(coded), pointer(back), n)
+        return (back,)
+
+    return version_of(folder), [("e2m1", "floor", convert)]
+
+
 def version_of(folder):
     """The commit of a checkout."""
     done = subprocess.run(["git", "-C", folder, "log", "-1", "--format=%h"], capture_output=True, text=True)
     return f"commit {done.stdout.strip()}" if done.returncode == 0 else "no commit"
 
 
-BLOCK_STACKS = {"gfloat, blocks": blocks_in_gfloat, "microxcaling, blocks": blocks_in_microxcaling, "torchao, blocks": blocks_in_torchao}
+BLOCK_STACKS = {"gfloat, blocks": blocks_in_gfloat, "microxcaling, blocks": blocks_in_microxcaling, "torchao, blocks": blocks_in_torchao,
+                "ggml, blocks": blocks_in_ggml}
 
 STACKS = {
     "NumPy": in_numpy, "ml_dtypes": in_ml_dtypes, "gfloat": in_gfloat, "onnx.reference": in_onnx, "ONNX Runtime": in_onnxruntime,
@@ -395,8 +414,9 @@ CAUSES = {
     "sign of zero": "a zero of the other sign: IEEE 754-2019, 6.3",
     "Inf and NaN": "a block with Inf or NaN: OCP MX 1.0 leaves it open; here its scale is a NaN",
     "-128": "-128 of int8: OCP MX 1.0 leaves it open; here int8 is symmetric",
-    "least scale": "stores the scale 2^-127 and divides by another number: OCP MX 1.0, 6.3, divides by the scale",
+    "least scale": "another scale than 2^-127, the least, or another divisor: OCP MX 1.0, 6.3, divides by the scale",
     "logarithm": "the exponent by a logarithm in f32, which is wrong next to a power of two: OCP MX 1.0, 6.3, the largest power of two up to it",
+    "tie": "a tie to the code that is not even: IEEE 754-2019, 4.3.1",
     "zero": "the sign of a zero, of which OCP MX 1.0 says nothing",
 }
 
@@ -497,20 +517,23 @@ def differences(row, lines, convert):
     return len(words), wrong
 
 
-def block_cause(element, amax, scale, got, want):
-    """Why a block differs, by its largest magnitude and scale, and by two words that differ: of values or, with element None, scales."""
+def block_cause(line, amax, key, x, got, want):
+    """Why a block differs: by its largest magnitude, the first element that differs, and both results, of which one may be None."""
+    scale = int(line["scale"], 16)
     if amax >= 0x7f800000:
         return "Inf and NaN"
-    if not (got | want) & 0x7fffffff:
+    if got is None:
+        return None
+    if key == "back" and not (got | want) & 0x7fffffff:
         return "zero"
-    if element == "int8" and float_of(want) == -127 / 64 * 2.0 ** (scale - 127):
+    if line["element"] == "int8" and key == "back" and float_of(want) == -127 / 64 * 2.0 ** (scale - 127):
         return "-128"
-    mantissa = amax & 0x7fffff
     if scale == 0:
         return "least scale"
-    if min(mantissa, (1 << 23) - mantissa) < 128:
-        return "logarithm"
-    return None
+    if key == "back" and abs(float_of(x) - float_of(got)) == abs(float_of(x) - float_of(want)):
+        return "tie"
+    mantissa = amax & 0x7fffff
+    return "logarithm" if min(mantissa, (1 << 23) - mantissa) < 128 else None
 
 
 def compare_blocks(result, rows):
@@ -527,19 +550,17 @@ def compare_blocks(result, rows):
         for i, line in enumerate(chosen):
             for (key, name), given in zip(keys.items(), made):
                 want = array(line[key])
-                amax, scale = int((x[i] & 0x7fffffff).max()), int(line["scale"], 16)
-                if given[i] is None:
-                    result.add(element, name, rule, block_cause(element, amax, scale, 1, 1), "nearest_even", amax, None, int(want[0]))
-                    continue
-                got = np.atleast_1d(given[i])
-                got = got.view(np.uint32) if key == "back" else got.astype(np.uint32)
-                both_nan = (key == "back") & (want & 0x7fffffff > 0x7f800000) & (got & 0x7fffffff > 0x7f800000)
-                wrong = np.flatnonzero((got != want) & ~both_nan)
-                if wrong.size:
+                amax, at, got = int((x[i] & 0x7fffffff).max()), 0, None if given[i] is None else np.atleast_1d(given[i])
+                if got is not None:
+                    got = got.view(np.uint32) if key == "back" else got.astype(np.uint32)
+                    both_nan = (key == "back") & (want & 0x7fffffff > 0x7f800000) & (got & 0x7fffffff > 0x7f800000)
+                    wrong = np.flatnonzero((got != want) & ~both_nan)
+                    if not wrong.size:
+                        continue
                     at = wrong[0]
-                    why = block_cause(element, amax, scale, int(got[at]), int(want[at]))
-                    result.add(element, name, rule, why, "nearest_even", int(x[i][at]) if key != "scale" else amax, int(got[at]), int(want[at]))
-                    break
+                differs = int(x[i][at]) if key != "scale" else amax, None if got is None else int(got[at]), int(want[at])
+                result.add(element, name, rule, block_cause(line, amax, key, *differs), "nearest_even", *differs)
+                break
     return result
 
 

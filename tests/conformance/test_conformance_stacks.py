@@ -76,6 +76,7 @@ def blocks_that_differ_have_their_cause():
     coded[np.flatnonzero(scales > 0)[0], 3] ^= 1
     for made, want in (([back.view(np.float32)], {}),
                        ([changed.view(np.float32)], {"Inf and NaN": 96, "zero": zeros.any(1).sum()}),
+                       ([[None] * len(blocks)], {"Inf and NaN": 96, None: len(blocks) - 96}),
                        ([scales, coded], {"least scale": least.sum(), None: 1})):
         stacks.STACKS["changed"] = stacks.BLOCK_STACKS["changed"] = lambda made=made: ("1", [("e4m3", "floor", lambda x: made)])
         result = stacks.compare("changed")
