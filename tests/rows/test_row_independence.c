@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* conformance/rows.h: rows of this library have the same bits whatever is around them,
+ * and kernels whose rows do not are found, each by the ways that can see it. */
+#include "../../conformance/rows.h"
+#include "../blocks/block_functions.h"
+#include "row_checks.h"
+#include "row_functions.h"
+
+enum { ROWS = 67, MOST = 4099 };
+static float values[(size_t)ROWS * MOST];
+
+static mpnum_matrix dst_of(const rows_call *call, size_t columns) {
+  return dst_rows(MPNUM_TYPE_F32, call->dst, call->rows, columns, call->dst_stride / 4);
+}
+static mpnum_const_matrix src_of(const rows_call *call, size_t columns) {
+  return src_rows(MPNUM_TYPE_F32, call->src, call->rows, columns, call->src_stride / 4);
+}
+
+/* The context is the number of columns. */
+#define KERNEL(name, call_of)                            \
+ static int name(void *context, const rows_call *call) { \
+  const size_t columns = *(const size_t *)context;       \
+  const mpnum_matrix to = dst_of(call, columns);         \
+  const mpnum_const_matrix from = src_of(call, columns); \
+  return (int)(call_of);                                 \
+ }
+KERNEL(softmax, mpnum_softmax_rows(to, from, NULL, NULL))
+KERNEL(log_softmax, mpnum_log_softmax_rows(to, from, NULL, NULL))
+KERNEL(layer_norm, mpnum_layer_norm_rows(to, from, NULL, NULL, 1e-5f))
+KERNEL(rms_norm, mpnum_rms_norm_rows(to, from, NULL, 1e-5f))
+KERNEL(silu, mpnum_activation_rows(MPNUM_ACTIVATION_SILU, to, from, NULL))
+KERNEL(gelu, mpnum_activation_rows(MPNUM_ACTIVATION_GELU, to, from, NULL))
+
+/* A row of codes, then its scales. */
+static int mx_e4m3(void *context, const rows_call *call) {
+  const size_t columns = *(const size_t *)context, blocks = (columns + 31) / 32;
+  const mpnum_blockscale_format format =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  uint8_t *const scales = malloc(call->rows * blocks);
+  mpnum_blockscaled to = {call->dst, call->dst_stride, scales, call->rows * blocks, 0, 0};
+  const mpnum_status status =
+      mpnum_quantize_blocks(&format, to, src_of(call, columns), NULL, NULL);
+  for (size_t i = 0; i < call->rows; ++i)
+    memcpy((uint8_t *)call->dst + i * call->dst_stride + columns, scales + i * blocks,
+           blocks);
+  free(scales);
+  return (int)status;
+}
+
+typedef struct kernel_row {
+  const char *name;
+  rows_kernel *run;
+} kernel_row;
+static const kernel_row kernels[] = {{"softmax", softmax},
+                                     {"log_softmax", log_softmax},
+                                     {"layer_norm", layer_norm},
+                                     {"rms_norm", rms_norm},
+                                     {"silu", silu},
+                                     {"gelu", gelu},
+                                     {"mx_e4m3", mx_e4m3}};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+static void fill(void) {
+  for (size_t i = 0; i < (size_t)ROWS * MOST; ++i)
+    values[i] = (float)uniform(-8, 8);
+}
+/* Of rows of floats that become as many, or bytes with a scale for each 32. */
+static rows_findings check(rows_kernel *kernel, size_t columns) {
+  const size_t of_codes = columns + (columns + 31) / 32;
+  const rows_batch batch = {values, ROWS, 4 * columns,
+                            kernel == mx_e4m3 ? of_codes : 4 * columns, 4};
+  return rows_check(kernel, &columns, &batch);
+}
+
+static void rows_have_the_same_bits_in_every_way(void) {
+  static const size_t sizes[] = {1, 64, 1000, MOST};
+  fill();
+  for (size_t k = 0; k < KERNELS; ++k) {
+    size_t tried = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
+      const rows_findings found = check(kernels[k].run, sizes[s]);
+      CHECK(!found.error, "%s of %zu columns: error %d", kernels[k].name, sizes[s],
+            found.error);
+      for (int way = 0; way < ROWS_WAYS; ++way) {
+        const rows_way that = found.ways[way];
+        tried += that.rows;
+        CHECK(!that.differing, "%s of %zu columns, %s: %zu of %zu differ",
+              kernels[k].name, sizes[s], rows_way_names[way], that.differing, that.rows);
+        CHECK(that.rows >= (kernels[k].run == mx_e4m3 || way != ROWS_OUTSIDE ? ROWS : 1),
+              "%s: %zu rows tried %s", kernels[k].name, that.rows, rows_way_names[way]);
+      }
+    }
+    printf("# %s: 0 of %zu differ\n", kernels[k].name, tried);
+  }
+}
+
+/* Kernels that copy 64 floats, and are wrong in one way each. */
+enum { WRONG_COLUMNS = 64 };
+static int copy(const rows_call *call) {
+  for (size_t i = 0; i < call->rows; ++i)
+    memcpy((char *)call->dst + i * call->dst_stride,
+           (const char *)call->src + i * call->src_stride, 4 * WRONG_COLUMNS);
+  return 0;
+}
+static int counts_calls(void *calls, const rows_call *call) {
+  copy(call);
+  *(float *)call->dst = (float)++*(int *)calls;
+  return 0;
+}
+static int knows_the_batch(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  if (call->rows % 3 == 2) *(float *)call->dst += 1;
+  return 0;
+}
+static int knows_the_number(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  for (size_t i = 0; i < call->rows; ++i)
+    *(float *)((char *)call->dst + i * call->dst_stride) += (float)(i / 33);
+  return 0;
+}
+static int reads_the_next(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  for (size_t i = 0; i + 1 < call->rows; ++i) {
+    float next;
+    memcpy(&next, (const char *)call->src + (i + 1) * call->src_stride, 4);
+    if (bits_of(next) == 0xffffffffu)
+      *(float *)((char *)call->dst + i * call->dst_stride) = next;
+  }
+  return 0;
+}
+static int reads_behind(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  for (size_t i = 0; i < call->rows; ++i) {
+    uint32_t behind;
+    memcpy(&behind, (const char *)call->src + i * call->src_stride + 4 * WRONG_COLUMNS,
+           4);
+    if (call->src_stride > 4 * WRONG_COLUMNS && behind == 0xffffffffu)
+      *((char *)call->dst + i * call->dst_stride + 7) ^= 1;
+  }
+  return 0;
+}
+static int writes_behind(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  if (call->dst_stride > 4 * WRONG_COLUMNS) *((char *)call->dst + 4 * WRONG_COLUMNS) = 1;
+  return 0;
+}
+static int fails_with_two(void *context, const rows_call *call) {
+  (void)context;
+  copy(call);
+  return call->rows == 2 ? 7 : 0;
+}
+
+/* A letter for each way: x where it must find something, - where it must not. */
+static void wrong_kernels_are_found(void) {
+  static const struct {
+    rows_kernel *run;
+    const char *ways, *name;
+  } wrong[] = {{counts_calls, "xx.x...", "counts calls"},
+               {knows_the_batch, "--x--..", "knows the batch"},
+               {knows_the_number, "-xxx-.-", "knows the number"},
+               {reads_the_next, "-----x-", "reads the next"},
+               {reads_behind, "----x--", "reads behind"},
+               {writes_behind, "------x", "writes behind"}};
+  fill();
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+    int calls = 0;
+    const rows_batch batch = {values, ROWS, 4 * WRONG_COLUMNS, 4 * WRONG_COLUMNS, 4};
+    const rows_findings found = rows_check(wrong[k].run, &calls, &batch);
+    CHECK(!found.error, "%s: error %d", wrong[k].name, found.error);
+    for (int way = 0; way < ROWS_WAYS; ++way)
+      CHECK(wrong[k].ways[way] == '.' ||
+                (wrong[k].ways[way] == 'x') == (found.ways[way].differing > 0),
+            "%s, %s: %zu of %zu differ", wrong[k].name, rows_way_names[way],
+            found.ways[way].differing, found.ways[way].rows);
+  }
+}
+static void the_first_difference_is_named(void) {
+  const rows_batch batch = {values, ROWS, 4 * WRONG_COLUMNS, 4 * WRONG_COLUMNS, 4};
+  rows_findings found;
+  fill();
+  found = rows_check(reads_behind, NULL, &batch);
+  CHECK(found.ways[ROWS_PADDED].row == 0 && found.ways[ROWS_PADDED].byte == 7,
+        "row %zu, byte %zu", found.ways[ROWS_PADDED].row, found.ways[ROWS_PADDED].byte);
+  CHECK((found.ways[ROWS_PADDED].expected ^ found.ways[ROWS_PADDED].found) == 1,
+        "%02x, %02x", found.ways[ROWS_PADDED].expected, found.ways[ROWS_PADDED].found);
+  found = rows_check(fails_with_two, NULL, &batch);
+  CHECK(found.error == 7, "error %d", found.error);
+  CHECK(found.ways[ROWS_ALONE].rows == ROWS && !found.ways[ROWS_ORDER].rows, "went on");
+}
+
+int main(void) {
+  RUN_FOR_EACH_ISA(rows_have_the_same_bits_in_every_way);
+  TAP_RUN(wrong_kernels_are_found);
+  TAP_RUN(the_first_difference_is_named);
+  return tap_done();
+}
