@@ -17,27 +17,27 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "harness"))
 import tap
 import tree
 
-# safetensors 0.8 (Dtype), NumPy with ml_dtypes 0.6, MLIR's built-in types, ONNX 1.23 (TensorProto.DataType), CUDA 13.0
-# (library_types.h), gguf (GGMLQuantizationType), DLPack 1.1 (DLDataTypeCode, bits).
+# safetensors 0.8 (Dtype), NumPy with ml_dtypes 0.6, MLIR's built-in types, ONNX 1.23 (TensorProto.DataType), CUDA 13.4
+# (library_types.h), gguf (GGMLQuantizationType), DLPack 1.1 (DLDataTypeCode, bits), MLIR's classes (BuiltinTypes.h).
 EXPECTED = {
-    "F64": ("F64", "float64", "f64", ("DOUBLE", 11), ("CUDA_R_64F", 1), ("F64", 28), (2, 64)),
-    "F32": ("F32", "float32", "f32", ("FLOAT", 1), ("CUDA_R_32F", 0), ("F32", 0), (2, 32)),
-    "TF32": (None, None, "tf32", None, None, None, None),
-    "BF16": ("BF16", "bfloat16", "bf16", ("BFLOAT16", 16), ("CUDA_R_16BF", 14), ("BF16", 30), (4, 16)),
-    "F16": ("F16", "float16", "f16", ("FLOAT16", 10), ("CUDA_R_16F", 2), ("F16", 1), (2, 16)),
-    "E5M2": ("F8_E5M2", "float8_e5m2", "f8E5M2", ("FLOAT8E5M2", 19), ("CUDA_R_8F_E5M2", 29), None, (12, 8)),
-    "E4M3": ("F8_E4M3", "float8_e4m3fn", "f8E4M3FN", ("FLOAT8E4M3FN", 17), ("CUDA_R_8F_E4M3", 28), None, (10, 8)),
-    "E5M2FNUZ": ("F8_E5M2FNUZ", "float8_e5m2fnuz", "f8E5M2FNUZ", ("FLOAT8E5M2FNUZ", 20), None, None, (13, 8)),
-    "E4M3FNUZ": ("F8_E4M3FNUZ", "float8_e4m3fnuz", "f8E4M3FNUZ", ("FLOAT8E4M3FNUZ", 18), None, None, (11, 8)),
-    "E3M4": (None, "float8_e3m4", "f8E3M4", None, None, None, (7, 8)),
-    "E8M0": ("F8_E8M0", "float8_e8m0fnu", "f8E8M0FNU", ("FLOAT8E8M0", 24), ("CUDA_R_8F_UE8M0", 30), None, (14, 8)),
-    "E3M2": ("F6_E3M2", "float6_e3m2fn", "f6E3M2FN", ("FLOAT6E3M2", 28), ("CUDA_R_6F_E3M2", 32), None, (16, 6)),
-    "E2M3": ("F6_E2M3", "float6_e2m3fn", "f6E2M3FN", ("FLOAT6E2M3", 27), ("CUDA_R_6F_E2M3", 31), None, (15, 6)),
-    "E2M1": ("F4", "float4_e2m1fn", "f4E2M1FN", ("FLOAT4E2M1", 23), ("CUDA_R_4F_E2M1", 33), None, (17, 4)),
-    "UE5M3": (None,) * 7,
-    "UE4M3": (None, None, None, None, ("CUDA_R_8F_UE4M3", 28), None, None),
+    "F64": ("F64", "float64", "f64", ("DOUBLE", 11), ("CUDA_R_64F", 1), ("F64", 28), (2, 64), "Float64Type"),
+    "F32": ("F32", "float32", "f32", ("FLOAT", 1), ("CUDA_R_32F", 0), ("F32", 0), (2, 32), "Float32Type"),
+    "TF32": (None, None, "tf32", None, None, None, None, "FloatTF32Type"),
+    "BF16": ("BF16", "bfloat16", "bf16", ("BFLOAT16", 16), ("CUDA_R_16BF", 14), ("BF16", 30), (4, 16), "BFloat16Type"),
+    "F16": ("F16", "float16", "f16", ("FLOAT16", 10), ("CUDA_R_16F", 2), ("F16", 1), (2, 16), "Float16Type"),
+    "E5M2": ("F8_E5M2", "float8_e5m2", "f8E5M2", ("FLOAT8E5M2", 19), ("CUDA_R_8F_E5M2", 29), None, (12, 8), "Float8E5M2Type"),
+    "E4M3": ("F8_E4M3", "float8_e4m3fn", "f8E4M3FN", ("FLOAT8E4M3FN", 17), ("CUDA_R_8F_E4M3", 28), None, (10, 8), "Float8E4M3FNType"),
+    "E5M2FNUZ": ("F8_E5M2FNUZ", "float8_e5m2fnuz", "f8E5M2FNUZ", ("FLOAT8E5M2FNUZ", 20), None, None, (13, 8), "Float8E5M2FNUZType"),
+    "E4M3FNUZ": ("F8_E4M3FNUZ", "float8_e4m3fnuz", "f8E4M3FNUZ", ("FLOAT8E4M3FNUZ", 18), None, None, (11, 8), "Float8E4M3FNUZType"),
+    "E3M4": (None, "float8_e3m4", "f8E3M4", None, None, None, (7, 8), "Float8E3M4Type"),
+    "E8M0": ("F8_E8M0", "float8_e8m0fnu", "f8E8M0FNU", ("FLOAT8E8M0", 24), ("CUDA_R_8F_UE8M0", 30), None, (14, 8), "Float8E8M0FNUType"),
+    "E3M2": ("F6_E3M2", "float6_e3m2fn", "f6E3M2FN", ("FLOAT6E3M2", 28), ("CUDA_R_6F_E3M2", 32), None, (16, 6), "Float6E3M2FNType"),
+    "E2M3": ("F6_E2M3", "float6_e2m3fn", "f6E2M3FN", ("FLOAT6E2M3", 27), ("CUDA_R_6F_E2M3", 31), None, (15, 6), "Float6E2M3FNType"),
+    "E2M1": ("F4", "float4_e2m1fn", "f4E2M1FN", ("FLOAT4E2M1", 23), ("CUDA_R_4F_E2M1", 33), None, (17, 4), "Float4E2M1FNType"),
+    "UE5M3": (None, None, None, None, ("CUDA_R_8F_UE5M3", 34), None, None, None),
+    "UE4M3": (None, None, None, None, ("CUDA_R_8F_UE4M3", 28), None, None, None),
 }
-VOCABULARIES = ("SAFETENSORS", "NUMPY", "MLIR", "ONNX", "CUDA", "GGUF", "DLPACK")
+VOCABULARIES = ("SAFETENSORS", "NUMPY", "MLIR", "ONNX", "CUDA", "GGUF", "DLPACK", "MLIR_CLASS")
 DLPACK_NAMES = {7: "Float8_e3m4", 10: "Float8_e4m3fn", 11: "Float8_e4m3fnuz", 12: "Float8_e5m2", 13: "Float8_e5m2fnuz", 14: "Float8_e8m0fnu",
                 15: "Float6_e2m3fn", 16: "Float6_e3m2fn", 17: "Float4_e2m1fn", 2: "Float", 4: "Bfloat"}
 PROGRAM = """
@@ -45,7 +45,7 @@ PROGRAM = """
 #include <stdio.h>
 int main(void) {
   int v, t;
-  for (v = -1; v < 8; ++v)
+  for (v = -1; v < 9; ++v)
     for (t = 0; t < 18; ++t) {
       const char *name = mpnum_type_name_in((mpnum_vocabulary)v, (mpnum_type)t);
       int32_t number = -7;
@@ -66,6 +66,7 @@ int main(void) {
   int32_t number = 5;
   int wrong = mpnum_type_of_name(MPNUM_VOCABULARY_NUMPY, "float8_e4m3", &type) != MPNUM_ERROR_TYPE;
   wrong |= mpnum_type_of_name(MPNUM_VOCABULARY_MLIR, "f8E4M3", &type) != MPNUM_ERROR_TYPE;
+  wrong |= mpnum_type_of_name(MPNUM_VOCABULARY_MLIR_CLASS, "Float8E4M3Type", &type) != MPNUM_ERROR_TYPE;
   wrong |= mpnum_type_of_name(MPNUM_VOCABULARY_SAFETENSORS, "F8_E4M3F", &type) != MPNUM_ERROR_TYPE;
   wrong |= mpnum_type_of_name(MPNUM_VOCABULARY_SAFETENSORS, "F8_E4M", &type) != MPNUM_ERROR_TYPE;
   wrong |= mpnum_type_of_name(MPNUM_VOCABULARY_SAFETENSORS, "", &type) != MPNUM_ERROR_TYPE;
@@ -101,7 +102,7 @@ def names_and_numbers_are_those_of_the_sources():
     for text in (run_of(PROGRAM, "gcc", "-std=c99"), run_of(PROGRAM, "g++", "-x", "c++", "-std=c++17")):
         for line in text.splitlines():
             vocabulary, kind, name, has_number, number, named, by_name, numbered, by_number = line.split()
-            entry = EXPECTED[names[int(kind)]][int(vocabulary)] if int(kind) in names and 0 <= int(vocabulary) < 7 else None
+            entry = EXPECTED[names[int(kind)]][int(vocabulary)] if int(kind) in names and 0 <= int(vocabulary) < 8 else None
             if vocabulary == "6":
                 wanted = (None, entry[0] + 256 * entry[1] + 65536) if entry else (None, None)
             else:
@@ -112,7 +113,7 @@ def names_and_numbers_are_those_of_the_sources():
             signed = next((one for one in names if names[one] == "E4M3"), None) if wanted[1] == 28 and vocabulary == "4" else int(kind)
             assert (int(by_number) if numbered == "0" else None) == (None if wanted[1] is None else signed), line
             seen += 1
-    assert seen == 2 * 9 * 18, seen
+    assert seen == 2 * 10 * 18, seen
 
 
 def what_is_unknown_is_a_status(): run_of(UNKNOWN)
@@ -157,7 +158,8 @@ def cuda_has_these_numbers():
         raise tap.Skip("a CUDA without types of 4 bits")
     numbers = dict(re.findall(r"^\s*(CUDA_R_\w+)\s*=\s*(\w+)", text, re.M))
     for name, number in column("CUDA"):
-        assert int(numbers.get(numbers[name], numbers[name])) == number, name
+        if name in numbers or name != "CUDA_R_8F_UE5M3":  # which came with 13.4
+            assert int(numbers.get(numbers[name], numbers[name])) == number, name
 
 
 def dlpack_has_these_codes():
@@ -166,6 +168,13 @@ def dlpack_has_these_codes():
     if "Float8_e4m3fn" not in numbers:
         raise tap.Skip("DLPack before 1.1")
     assert {code: numbers[DLPACK_NAMES[code]] for code, _ in column("DLPACK")} == {code: code for code, _ in column("DLPACK")}
+
+
+def mlir_has_these_classes():
+    """Its Python module has the names of C++ but for those of 16 to 64 bits, which it calls F16Type."""
+    classes = package("jaxlib.mlir.ir")
+    for name in column("MLIR_CLASS"):
+        assert hasattr(classes, name.replace("BFloat", "BF").replace("Float16", "F16").replace("Float32", "F32").replace("Float64", "F64")), name
 
 
 def safetensors_has_these_names():
@@ -177,4 +186,5 @@ def safetensors_has_these_names():
 
 
 sys.exit(tap.run(names_and_numbers_are_those_of_the_sources, what_is_unknown_is_a_status, numpy_has_these_names, onnx_has_these_numbers,
-                 gguf_has_these_numbers, cuda_has_these_numbers, dlpack_has_these_codes, safetensors_has_these_names))
+                 gguf_has_these_numbers, cuda_has_these_numbers, dlpack_has_these_codes, mlir_has_these_classes,
+                 safetensors_has_these_names))
