@@ -3,7 +3,9 @@
  * made by CUDA's own functions reads as that value. */
 #include <mpnum/cuda/interop.cuh>
 
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "../harness/tap.h"
 
@@ -70,9 +72,37 @@ static void elements_have_the_same_order() {
 }
 #endif
 
+template <class T, class = void> struct is_whole : std::false_type {};
+template <class T>
+struct is_whole<T, decltype(static_cast<void>(sizeof(T)))> : std::true_type {};
+
+/* Every code, and by CUDA's own functions: 1, the least and the largest value, NaN. */
+template <class T> static void check_scales(std::true_type) {
+  const struct {
+    float value;
+    uint8_t code;
+  } known[] = {{1.0f, 0x78}, {1.0f / (1 << 17), 0x01}, {114688.0f, 0xfe}, {NAN, 0xff}};
+  check_bits<T, uint8_t>("ue5m3");
+  for (const auto &one : known) {
+    CHECK(mpnum_from_cuda(T(one.value)) == one.code, "%g",
+          static_cast<double>(one.value));
+    const float back = static_cast<float>(mpnum_to_cuda(one.code));
+    CHECK(std::memcmp(&back, &one.value, sizeof back) == 0 ||
+              (std::isnan(back) && one.code == 0xff),
+          "%x", one.code);
+  }
+}
+template <class T> static void check_scales(std::false_type) {
+  tap_skip_reason = "the toolkit is older than 13.4";
+}
+static void scales_keep_their_bits() {
+  check_scales<__nv_fp8_ue5m3>(is_whole<__nv_fp8_ue5m3>());
+}
+
 int main() {
   TAP_RUN(sixteen_bit_types_keep_their_bits);
   TAP_RUN(eight_bit_types_keep_their_bits);
+  TAP_RUN(scales_keep_their_bits);
 #if MPNUM_HAS_CUDA_FP4_
   TAP_RUN(block_types_keep_their_bits);
   TAP_RUN(elements_have_the_same_order);

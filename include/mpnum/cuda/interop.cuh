@@ -7,7 +7,8 @@
  *     __half y = mpnum_to_cuda(x);
  *
  * mpnum_from_cuda and mpnum_to_cuda take the types of each row of MPNUM_CUDA_TYPES_
- * below; compiled they are a move of the bits, a NaN's too. __nv_fp6x4_* has no row: its
+ * below; compiled they are a move of the bits, a NaN's too. A __nv_fp8_ue5m3 (13.4 on) is
+ * a byte, as scales of MPNUM_TYPE_UE5M3 are: uint8_t. __nv_fp6x4_* has no row: its
  * codes are a byte apart, those of mpnum_e3m2x4 and mpnum_e2m3x4 are dense. */
 #ifndef MPNUM_CUDA_INTEROP_CUH
 #define MPNUM_CUDA_INTEROP_CUH
@@ -43,6 +44,7 @@ MPNUM_C_BEGIN_
 #ifndef MPNUM_HAS_CUDA_FP4_
 # define MPNUM_HAS_CUDA_FP4_ 0
 #endif
+struct __nv_fp8_ue5m3; /* which older toolkits leave at that */
 
 #if MPNUM_HAS_GNU_
 # pragma GCC diagnostic pop
@@ -92,6 +94,8 @@ MPNUM_CUDA_TYPES_(MPNUM_SAME_BITS_)
 MPNUM_CUDA_BLOCK_TYPES_(MPNUM_SAME_BITS_)
 #endif
 #undef MPNUM_SAME_BITS_
+template <> struct mpnum_type_from_cuda_<__nv_fp8_ue5m3> { typedef uint8_t type; };
+template <> struct mpnum_type_to_cuda_<uint8_t> { typedef __nv_fp8_ue5m3 type; };
 
 /* One value, as bits. */
 template <class Theirs>
