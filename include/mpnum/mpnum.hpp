@@ -106,20 +106,20 @@ public:
 #undef MPNUM_LIMIT_
 
   /* The names in parentheses are out of reach of <windows.h>'s macros. */
-  MPNUM_CONSTANT_ T(max)() { return code_(max_code_); }
-  MPNUM_CONSTANT_ T lowest() {
+  MPNUM_CONSTANT_ T(max)() noexcept { return code_(max_code_); }
+  MPNUM_CONSTANT_ T lowest() noexcept {
     return code_(is_signed ? max_code_ | (ones_ + 1) : static_cast<uint32_t>(0));
   }
-  MPNUM_CONSTANT_ T(min)() {
+  MPNUM_CONSTANT_ T(min)() noexcept {
     return code_(has_zero_ ? static_cast<uint32_t>(1) << mantissa_bits : 0);
   }
-  MPNUM_CONSTANT_ T denorm_min() { return code_(has_zero_); }
-  MPNUM_CONSTANT_ T epsilon() { return power_(-mantissa_bits); }
-  MPNUM_CONSTANT_ T round_error() { return power_(-1); }
+  MPNUM_CONSTANT_ T denorm_min() noexcept { return code_(has_zero_); }
+  MPNUM_CONSTANT_ T epsilon() noexcept { return power_(-mantissa_bits); }
+  MPNUM_CONSTANT_ T round_error() noexcept { return power_(-1); }
   /* Code 0 where the type has none. */
-  MPNUM_CONSTANT_ T infinity() { return code_(has_infinity ? inf_code_ : 0); }
-  MPNUM_CONSTANT_ T quiet_NaN() { return code_(nan_code); }
-  MPNUM_CONSTANT_ T signaling_NaN() { return code_(0); }
+  MPNUM_CONSTANT_ T infinity() noexcept { return code_(has_infinity ? inf_code_ : 0); }
+  MPNUM_CONSTANT_ T quiet_NaN() noexcept { return code_(nan_code); }
+  MPNUM_CONSTANT_ T signaling_NaN() noexcept { return code_(0); }
 };
 
 #if __cplusplus < 201703L

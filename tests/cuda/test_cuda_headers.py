@@ -329,6 +329,37 @@ def device_header_compiles_with_nvrtc(arch):
     assert "reduce" in ptx and "move" in ptx
 
 
+LIMITS = """\
+#include <mpnum/types/numeric_limits.hpp>
+static_assert(cuda::std::numeric_limits<mpnum_e4m3>::has_denorm == cuda::std::denorm_present, "");
+static_assert(cuda::std::numeric_limits<mpnum_e8m0>::has_denorm == cuda::std::denorm_absent, "");
+static_assert(cuda::std::numeric_limits<const mpnum_bf16>::round_style == cuda::std::round_to_nearest, "");
+template <class T> __global__ void limits(T *x) {
+  x[0] = (cuda::std::numeric_limits<T>::max)();
+  x[1].bits = cuda::std::numeric_limits<T>::max_exponent;
+}
+template __global__ void limits(mpnum_e4m3 *);
+template __global__ void limits(mpnum_bf16 *);
+"""
+
+
+def has_limits(ptx):
+    """e4m3: 448, below 2^9; bf16: 0x7f7f, below 2^128."""
+    found = re.findall(r"^\s*(?:mov\.\w+\s+%\w+|st\.global\.\w+\s+\[[^]]*\]), (\d+);", ptx, re.M)
+    assert found == ["126", "9", "32639", "128"], ptx
+
+
+def limits_are_those_of_cuda_std(arch):
+    """By nvcc, and by NVRTC, which has neither <limits> nor a way to CUDA's headers of its own."""
+    _, ptx = compile_text(LIMITS, "-std=c++17", f"-arch=compute_{arch}", "-ptx")
+    has_limits(ptx)
+    toolkit = Path(shutil.which(nvcc())).resolve().parents[1] / "include"
+    status, log, ptx = Nvrtc().compile(LIMITS, f"--gpu-architecture=compute_{arch}", "--std=c++17", f"--include-path={INCLUDE}",
+                                       f"--include-path={toolkit / 'cccl'}", f"--include-path={toolkit}")
+    assert status == 0 and not log, f"status {status}\n{log[:4000]}"
+    has_limits(ptx)
+
+
 HEADERS_OF_INSTANCES = """\
 #include <mpnum/kernels.cuh>
 #include <mpnum/training/health.cuh>
@@ -635,6 +666,7 @@ def clang_makes_an_object_in_three_steps():
 def full_properties():
     for arch in QUICK_ARCHS[:-1]:
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
+    yield named(f"limits are those of cuda::std on sm_{QUICK_ARCHS[0]}", limits_are_those_of_cuda_std, QUICK_ARCHS[0])
     yield named("quantisers need no local memory on sm_120a", quantisers_need_no_local_memory, "120a")
     yield named(f"kernels of rows need no local memory on sm_{QUICK_ARCHS[-1]}", kernels_of_rows_need_no_local_memory,
                 QUICK_ARCHS[-1])

@@ -57,7 +57,7 @@ def it_is_the_headers_and_nothing_else():
     assert list(sorted(texts)) == ["mpnum.h", "mpnum_cuda.cuh"]
     lines = {line for text in texts.values() for line in text.splitlines()}
     opt_in = {"activation_backward.h", "advice.h", "dropout.h", "four_over_six.h", "least_error.h", "operation_policy.h", "scaler_io.h", "scale_io.h", "text.h", "decimal.h",
-              "language_types.h", "vocabulary.h", "measure.h", "reference_product.h"}
+              "language_types.h", "vocabulary.h", "measure.h", "reference_product.h", "numeric_limits.hpp", "stream.hpp", "formatter.hpp"}
     own = set()
     for path in HEADERS.rglob("*.*"):
         if path.name not in opt_in and path.name not in ("alone.inc", "each_isa.inc") and "/light" not in str(path):
@@ -215,9 +215,9 @@ def only_some_headers_bring_what_they_need():
     text = (written("f16", "f16") / "mpnum.h").read_text()
     assert "mpnum_f32_to_f16(" in text and "mpnum_f32_to_e4m3(" not in text
     assert [path.name for path in written("f16", "f16").iterdir()] == ["mpnum.h"]
-    folder = written("more", "mpnum", "text", "mpnum.hpp", "kernels")
+    folder = written("more", "mpnum", "text", "mpnum.hpp", "numeric_limits", "stream", "formatter", "kernels")
     source = SCRATCH / "more.cpp"
-    source.write_text('#include "mpnum.h"\n#if !defined(MPNUM_TYPES_TEXT_H) || !defined(MPNUM_MPNUM_HPP)\n#error\n#endif\n')
+    source.write_text('#include "mpnum.h"\n#if !defined(MPNUM_TYPES_TEXT_H) || !defined(MPNUM_MPNUM_HPP) || !defined(MPNUM_TYPES_STREAM_HPP)\n#error\n#endif\n')
     tree.check(tree.need("g++"), "-std=c++11", *toolchain.WARNINGS, "-I", folder, "-fsyntax-only", source)
     assert "mpnum_traits" not in (folder / "mpnum_cuda.cuh").read_text()
 

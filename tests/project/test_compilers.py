@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Other compilers and other targets: each gcc-N and clang-N on PATH, MinGW, and the clang of zig (ziglang on PyPI) as a
 cross-compiler. The headers compile without a warning, tests/bits/bits.c prints the lines of tests/bits/bits.txt, under
-an emulator or Wine where need be, and language_types.h finds the compiler's own types. docs/platforms.md says what that
-proves. Machines with a gcc of their own in Debian are in test_cross.py.
+an emulator or Wine where need be, language_types.h finds the compiler's own types, and std::format takes ours.
+docs/platforms.md says what that proves. Machines with a gcc of their own in Debian are in test_cross.py.
 
 usage: tests/project/test_compilers.py full | exhaustive
 
@@ -27,7 +27,8 @@ from toolchain import INCLUDE, WARNINGS, named, run
 from tree import ROOT, check, need
 
 C99, SHORT_OF_STANDARDS = ["-std=c99", "-O2"], ["c99", "c2x", "c++11", "c++17", "c++2b"]
-LANGUAGE_TYPES, QUERIES = (ROOT / f"tests/convert/test_{name}.c" for name in ("language_types", "queries"))
+LANGUAGE_TYPES, QUERIES, STANDARD_LIBRARY = (ROOT / f"tests/convert/test_{name}" for name in
+                                             ("language_types.c", "queries.c", "standard_library.cpp"))
 
 MINGW = "x86_64-w64-mingw32-gcc"
 WINE = ["wine64", "/usr/lib/wine/wine64", "wine"]  # Debian's wine asks for a 32-bit one first
@@ -72,6 +73,15 @@ def program_passes(source, compiler, standard, flags=(), emulators=()):
               "-o", program, "-lm")
         said = check(*[need(*emulators)] if emulators else [], program)
     assert "ok 1 " in said, said
+
+
+def has_std_format(compiler, *flags):
+    """With it the program has no property to skip."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = test_headers.write(folder, "format.cpp", "#include <format>", "#if !defined(__cpp_lib_format)", "#error", "#endif")
+        if run(test_headers.driver(compiler, "c++20"), *flags, "-std=c++20", "-fsyntax-only", source).returncode:
+            raise tap.Skip(f"{' '.join([compiler, *flags])} has no std::format")
+    program_passes(STANDARD_LIBRARY, compiler, "c++20", flags)
 
 
 def compiles(compiler, flags, headers=test_headers.C_HEADERS):
@@ -143,6 +153,10 @@ def full(pool):
             newest = []
         for compiler in newest:
             tests += of_version(pool, compiler, [(C99, test_bits.DEFAULT)])
+            tests.append(named(f"std::format, {compiler}", pool.submit(has_std_format, compiler).result))
+            if "clang" in compiler:
+                tests.append(named(f"std::format, {compiler} with libc++",
+                                   pool.submit(has_std_format, compiler, "-stdlib=libc++").result))
         if not newest:
             tests.append(named(f"newest {name}", none_newer, name))
     tests += test_bits.properties(pool, MINGW, test_bits.DEFAULT, MINGW, [*C99, "-static"], WINE)

@@ -46,7 +46,7 @@ GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host_
                    r"__\w+_sync|__half2?|__nv(vm)?_\w+|__always_inline__|__unused__|__warn_unused_result__|_Check_return_|__clz|__builtin_\w+|__has_builtin|"
                    r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*_\w+|_MM_\w+|__AVX\w+|__SSE2__|"
                    r"__FMA__|__ARM_FEATURE_FMA|__powerpc64__|__riscv_flen|__s390x__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__STDC_VERSION__|__atomic_\w+|"
-                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__")
+                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__|__cpp_lib_format")
 
 # Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,
 # and what programs define for themselves.
@@ -61,6 +61,13 @@ FUNCTION_POISON = """
 min max abs sign round floor ceil fabs isnan isinf isfinite isnormal signbit swap square clamp log exp bits pack
 unpack encode decode format print parse code magnitude shift
 """.split()
+
+
+# Headers that give our types to the C++ library, and what of it they include.
+CPP_LIBRARY = {"types/numeric_limits.hpp": ("<limits>", "<cuda/std/limits>"), "types/stream.hpp": ("<iosfwd>",),
+               "types/formatter.hpp": ("<format>",)}
+CPP_LIBRARY_LINES = [f"#if defined(__cplusplus) && defined(__has_include)\n#if __has_include({name})\n#include {name}\n#endif\n#endif"
+                     for names in CPP_LIBRARY.values() for name in names]
 
 
 def includes(header):
@@ -82,6 +89,7 @@ def headers_include_only_what_is_above_them():
             if name.startswith("<"):
                 known = name in ("<stdint.h>", "<stddef.h>", "<string.h>")
                 known = known or header == "cuda/interop.cuh" and name.startswith("<cuda_")
+                known = known or name in CPP_LIBRARY.get(header, ())
                 known = known or header.startswith("simd/detail/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")
                 assert known, f"{header} includes {name}"
                 continue
@@ -306,6 +314,8 @@ def only_our_macros_are_added(compiler, standard):
             theirs = ["#include <stdint.h>", "#include <stddef.h>"]
             if any(name.startswith("simd/detail/") for name in all_of(header)):
                 theirs += INTRINSICS
+            if header in CPP_LIBRARY:
+                theirs += CPP_LIBRARY_LINES
             added = macros_of(command, folder, include_lines([header]), known) - macros_of(command, folder, theirs, known)
             # The short names of simd/detail/operations.inc stay, too.
             strangers = [name for name in added if not re.fullmatch(r"MPNUM_\w+|mpnumv_\w+", name)]
@@ -318,7 +328,7 @@ def poisoned_macros_do_no_harm(compiler, standard):
     poison = [f"#undef {name}\n#define {name} ?" for name in names]
     poison += [f"#undef {name}\n#define {name}(...) ?" for name in FUNCTION_POISON]
     with tempfile.TemporaryDirectory() as folder:
-        source = write(folder, "poison.c", "#include <stdint.h>", "#include <stddef.h>", *INTRINSICS, *poison,
+        source = write(folder, "poison.c", "#include <stdint.h>", "#include <stddef.h>", *INTRINSICS, *CPP_LIBRARY_LINES, *poison,
                        *include_lines(headers_for(standard)))
         check(driver(compiler, standard), *flags(compiler, standard), "-fsyntax-only", source)
 
