@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diff.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,14 +19,6 @@ typedef struct work {
 } work;
 
 /* --- what belongs together */
-
-static bool is_wanted(const difference *made, const char *name) {
-  const inspect_options *chosen = made->chosen;
-  for (size_t i = 0; i < chosen->glob_count; ++i) {
-    if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
-  }
-  return chosen->glob_count == 0;
-}
 
 static bool add_remark(difference *made, const char *name, const char *text,
                        refusal *why) {
@@ -48,19 +39,25 @@ static void show_sizes(char *dst, size_t size, unsigned rank, const uint64_t *sh
   if (used < size) snprintf(dst + used, size - used, "]");
 }
 
-static bool have_one_shape(unsigned rank, const uint64_t *shape, unsigned other_rank,
-                           const uint64_t *other_shape) {
+bool have_one_shape(unsigned rank, const uint64_t *shape, unsigned other_rank,
+                    const uint64_t *other_shape) {
   return rank == other_rank &&
          (rank == 0 || memcmp(shape, other_shape, rank * sizeof *shape) == 0);
+}
+
+void show_shapes(char dst[REMARK], unsigned rank, const uint64_t *shape,
+                 unsigned other_rank, const uint64_t *other_shape) {
+  char left[48], right[48];
+  show_sizes(left, sizeof left, rank, shape);
+  show_sizes(right, sizeof right, other_rank, other_shape);
+  snprintf(dst, REMARK, "has shapes %s and %s", left, right);
 }
 
 static bool add_shapes(difference *made, const char *name, unsigned rank,
                        const uint64_t *shape, unsigned other_rank,
                        const uint64_t *other_shape, refusal *why) {
-  char left[48], right[48], text[112];
-  show_sizes(left, sizeof left, rank, shape);
-  show_sizes(right, sizeof right, other_rank, other_shape);
-  snprintf(text, sizeof text, "has shapes %s and %s", left, right);
+  char text[REMARK];
+  show_shapes(text, rank, shape, other_rank, other_shape);
   return add_remark(made, name, text, why);
 }
 
@@ -73,7 +70,7 @@ static bool pair(difference *made, refusal *why) {
   for (size_t i = 0; i < left->count; ++i) {
     const tensor *values = left->sides[i].values;
     const side *found = by_place ? right->sides : find_side(right, values->name);
-    if (!is_wanted(made, values->name)) continue;
+    if (!is_wanted(made->chosen, values->name)) continue;
     if (!found) {
       if (!add_remark(made, values->name, "is only in the first", why)) return false;
       continue;
@@ -92,7 +89,7 @@ static bool pair(difference *made, refusal *why) {
   }
   for (size_t i = 0; i < right->count && !by_place; ++i) {
     const char *name = right->sides[i].values->name;
-    if (is_wanted(made, name) && !find_side(left, name) &&
+    if (is_wanted(made->chosen, name) && !find_side(left, name) &&
         !add_remark(made, name, "is only in the second", why))
       return false;
   }
@@ -200,7 +197,8 @@ static bool compare_bytes(difference *made, work *at, const bytes *left, bool is
   const char *name = left->of->name;
   const bytes right = find_bytes(&made->sets[is_second ? 0 : 1], name);
   bool same = true;
-  if (!is_wanted(made, name) || is_taken(&made->sides[is_second], left->of)) return true;
+  if (!is_wanted(made->chosen, name) || is_taken(&made->sides[is_second], left->of))
+    return true;
   if (!right.of || is_taken(&made->sides[!is_second], right.of))
     return add_remark(made, name,
                       is_second ? "is only in the second" : "is only in the first", why);

@@ -22,9 +22,10 @@ typedef struct compared {
 } compared;
 
 /* A name with what is said of it: "only in a.npy", "[3, 4] and [4, 3]". */
+enum { REMARK = 112 };
 typedef struct remark {
   const char *name;
-  char text[112];
+  char text[REMARK];
 } remark;
 
 typedef struct difference {
@@ -46,6 +47,11 @@ void differ_free(difference *made);
 bool is_unchanged(const compared *of);     /* in all bits; such rows come last */
 double sqnr_of_pair(const compared *of);   /* dB; Inf: exact; NaN: nothing to compare */
 double cosine_of_pair(const compared *of); /* NaN: of zeros */
+bool have_one_shape(unsigned rank, const uint64_t *shape, unsigned other_rank,
+                    const uint64_t *other_shape);
+/* "has shapes [3, 4] and [4, 3]" */
+void show_shapes(char dst[REMARK], unsigned rank, const uint64_t *shape,
+                 unsigned other_rank, const uint64_t *other_shape);
 bool print_difference(const difference *made, FILE *to);
 bool write_difference(const report *about, FILE *to);
 

@@ -5,16 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <jansson.h>
-#include <mpnum/core/detail/config.h>
 
 #include "../report/escape.h"
 #include "inspect.h"
-
-enum { CELL = 40, NAME_LEAST = 16, USUAL_WIDTH = 80, REMARKS_SHOWN = 20, SCHEMA = 1 };
 
 /* --- the table */
 
@@ -76,13 +71,6 @@ static const struct {
     {"equal%", show_equal, NULL},
 };
 enum { COLUMNS = sizeof columns_of_pairs / sizeof *columns_of_pairs };
-
-static size_t screen_width(void) {
-  struct winsize size;
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < USUAL_WIDTH)
-    return USUAL_WIDTH;
-  return size.ws_col;
-}
 
 /* Of the first `shown` rows; NULL when out of memory. */
 static char **short_names(const difference *made, size_t shown, size_t rest,
@@ -237,20 +225,13 @@ static json_t *row_json(const compared *of) {
 
 bool write_difference(const report *about, FILE *to) {
   const difference *made = (const difference *)(const void *)about;
-  json_t *options = json_array(), *remarks = json_array();
+  json_t *remarks = json_array();
   size_t i;
-  for (i = 0; about->options[i]; ++i)
-    json_array_append_new(options, json_text(about->options[i]));
   for (i = 0; i < made->remark_count; ++i)
     json_array_append_new(remarks, json_pack("{s:o, s:s}", "tensor",
                                              json_text(made->remarks[i].name), "remark",
                                              made->remarks[i].text));
-  bool good = json_put(to, "{\"schema\":", json_integer(SCHEMA)) &&
-              json_put(to, ",\n\"mpnum\":",
-                       json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
-                                    MPNUM_VERSION_PATCH)) &&
-              json_put(to, ",\n\"options\":", options) &&
-              json_put(to, ",\n\"remarks\":", remarks) &&
+  bool good = json_head(about, to) && json_put(to, ",\n\"remarks\":", remarks) &&
               fputs(",\n\"differences\":[", to) != EOF;
   for (i = 0; good && i < made->count; ++i)
     good = json_put(to, i ? ",\n" : "\n", row_json(&made->rows[i]));

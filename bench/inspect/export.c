@@ -164,19 +164,23 @@ static json_t *texts_of(char *const *texts, size_t count) {
   return list;
 }
 
+bool json_head(const report *about, FILE *to) {
+  size_t count = 0;
+  while (about->options[count])
+    ++count;
+  return json_put(to, "{\"schema\":", json_integer(SCHEMA)) &&
+         json_put(to, ",\n\"mpnum\":",
+                  json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
+                               MPNUM_VERSION_PATCH)) &&
+         json_put(to, ",\n\"options\":", texts_of(about->options, count));
+}
+
 bool write_json(const report *about, FILE *to) {
   const inspection *run = inspection_of(about);
   enum { PLANS = 3 };
   const plan *const plans[PLANS] = {&run->plain, &run->blocks, &run->asked};
   size_t count = 0, i;
-  while (about->options[count])
-    ++count;
-  bool good = json_put(to, "{\"schema\":", json_integer(SCHEMA)) &&
-              json_put(to, ",\n\"mpnum\":",
-                       json_sprintf("%d.%d.%d", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
-                                    MPNUM_VERSION_PATCH)) &&
-              json_put(to, ",\n\"options\":", texts_of(about->options, count)) &&
-              fputs(",\n\"files\":[", to) != EOF;
+  bool good = json_head(about, to) && fputs(",\n\"files\":[", to) != EOF;
   for (i = 0; good && i < run->from.count; ++i) {
     const input *file = &run->from.files[i];
     good = json_put(to, i ? ",\n" : "\n",
@@ -202,8 +206,7 @@ bool write_json(const report *about, FILE *to) {
 
 /* --- CSV */
 
-/* Without characters that drive a terminal or start a line. */
-static void put_text(FILE *to, const char *text) {
+void put_text(FILE *to, const char *text) {
   char *clean = copy_text(text);
   if (!clean) return;
   clean_text(clean);

@@ -42,10 +42,26 @@ void show_place(char *dst, size_t size, const tensor *values, uint64_t index);
 void show_shape(char *dst, size_t size, const tensor *values);
 
 bool print_text(const inspection *run, FILE *to);
+void print_notes(const input *file, FILE *to); /* what was left out */
 void print_details(const inspection *run, const row *about, FILE *to);
 bool write_json(const report *about, FILE *to);
 bool write_csv(const report *about, FILE *to);
 bool write_svg(const report *about, FILE *to);
+
+/* Parts of all tables. */
+enum { CELL = 40, NAME_LEAST = 16, USUAL_WIDTH = 80, REMARKS_SHOWN = 20 };
+size_t screen_width(void); /* of stdout; USUAL_WIDTH at least */
+/* In percent, 4 characters at most; 0 and 100 only for none at all and for all. */
+void show_share(char cell[CELL], double part, double whole);
+void show_magnitude(char cell[CELL], double amax); /* "0.0312", "3.1e-05" */
+
+/* Begins the object: version and options. */
+bool json_head(const report *about, FILE *to);
+/* In CSV, without characters that drive a terminal or start a line. */
+void put_text(FILE *to, const char *text);
+/* "2" with a raised exponent, as two texts: not every program places parts of one well.
+ */
+void power_label(FILE *to, double x, double y, int exponent);
 
 /* "1.5 KiB" */
 enum { SIZE_CELL = 32 };

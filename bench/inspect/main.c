@@ -2,7 +2,6 @@
 /* mpnum inspect. As in the bench, all inputs are checked before anything is read through,
  * and all is read before anything is written: what goes wrong leaves one line on stderr.
  */
-#include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +14,6 @@
 #include "inspect.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
-
-static bool is_wanted(const inspect_options *chosen, const char *name) {
-  for (size_t i = 0; i < chosen->glob_count; ++i) {
-    if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
-  }
-  return chosen->glob_count == 0;
-}
 
 static bool list_rows(inspection *run) {
   size_t f, t, total = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -186,6 +187,13 @@ static bool check_diff(const inspect_options *chosen, refusal *why) {
       chosen->svg || chosen->emit || chosen->to || chosen->keep_below >= 0)
     return refuse(why, "--diff goes with --json, --tensor, --top, --wide and --as alone");
   return true;
+}
+
+bool is_wanted(const inspect_options *chosen, const char *name) {
+  for (size_t i = 0; i < chosen->glob_count; ++i) {
+    if (fnmatch(chosen->globs[i], name, 0) == 0) return true;
+  }
+  return chosen->glob_count == 0;
 }
 
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why) {

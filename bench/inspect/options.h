@@ -44,5 +44,7 @@ typedef struct inspect_options {
 bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusal *why);
 void inspect_options_free(inspect_options *chosen);
 void inspect_options_help(void);
+bool is_wanted(const inspect_options *chosen,
+               const char *name); /* a tensor, by --tensor */
 
 #endif

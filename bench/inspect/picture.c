@@ -41,9 +41,7 @@ typedef struct chart {
   double top;    /* of the page */
 } chart;
 
-/* "2" with a raised exponent, as two texts: not every program places parts of one well.
- */
-static void power_label(FILE *to, double x, double y, int exponent) {
+void power_label(FILE *to, double x, double y, int exponent) {
   char text[16];
   snprintf(text, sizeof text, "%d", exponent);
   svg_label(to, x, y, "end", "2");

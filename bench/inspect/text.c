@@ -12,7 +12,7 @@
 
 #include "inspect.h"
 
-enum { CELL = 32, NAME_LEAST = 16, USUAL_WIDTH = 80, NOTES = 4 };
+enum { NOTES = 4 };
 
 typedef struct listed {
   const inspection *run;
@@ -49,8 +49,7 @@ void show_place(char *dst, size_t size, const tensor *values, uint64_t index) {
   if (used < size) snprintf(dst + used, size - used, "]");
 }
 
-/* 4 characters at most; 0 and 100 only for none at all and for all. */
-static void show_share(char *cell, double part, double whole) {
+void show_share(char cell[CELL], double part, double whole) {
   const double share = 100 * part / whole;
   if (part <= 0) {
     snprintf(cell, CELL, "0");
@@ -73,10 +72,12 @@ static void show_row_shape(char *cell, const listed *at) {
   shorten(cell, CELL, at->run->chosen->wide ? CELL - 1 : 15, whole);
 }
 
-/* 0.0312, 3.1e-05 */
-static void show_amax(char *cell, const listed *at) {
-  const double amax = at->about->found.amax;
+void show_magnitude(char cell[CELL], double amax) {
   snprintf(cell, CELL, amax > 0 && (amax < 1e-3 || amax >= 1e5) ? "%.1e" : "%.4g", amax);
+}
+
+static void show_amax(char *cell, const listed *at) {
+  show_magnitude(cell, at->about->found.amax);
 }
 
 static void show_zeros(char *cell, const listed *at) {
@@ -171,7 +172,7 @@ typedef struct layout {
   size_t name_width;
 } layout;
 
-static size_t screen_width(void) {
+size_t screen_width(void) {
   struct winsize size;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < USUAL_WIDTH)
     return USUAL_WIDTH;
@@ -363,6 +364,13 @@ static void print_small(const inspection *run, FILE *to) {
   }
 }
 
+void print_notes(const input *file, FILE *to) {
+  for (size_t n = 0; n < file->note_count && n < NOTES; ++n)
+    fprintf(to, "  %s\n", file->notes[n]);
+  if (file->note_count > NOTES)
+    fprintf(to, "  ... and %zu more left out\n", file->note_count - NOTES);
+}
+
 bool print_text(const inspection *run, FILE *to) {
   const totals all = total_of(run, 0, NULL);
   if (run->all.count == 0)
@@ -375,10 +383,7 @@ bool print_text(const inspection *run, FILE *to) {
     const input *file = &run->from.files[f];
     const totals sum = total_of(run, 0, file);
     if (sum.tensors > 0) print_totals(run, file->path, &sum, to);
-    for (size_t n = 0; n < file->note_count && n < NOTES; ++n)
-      fprintf(to, "  %s\n", file->notes[n]);
-    if (file->note_count > NOTES)
-      fprintf(to, "  ... and %zu more left out\n", file->note_count - NOTES);
+    print_notes(file, to);
   }
   if (run->from.count > 1) print_totals(run, "All files", &all, to);
   print_verdicts(run, to);
