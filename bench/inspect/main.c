@@ -12,6 +12,7 @@
 #include "../report/report.h"
 #include "diff.h"
 #include "inspect.h"
+#include "trend.h"
 
 enum { DONE = 0, NO_RESULT = 1, WRONG_INPUT = 2 };
 
@@ -89,6 +90,29 @@ static int perform_diff(const inspect_options *chosen, char *const *arguments) {
   return status;
 }
 
+/* Of a file each; one is open at a time, beside the first. */
+static int perform_trend(const inspect_options *chosen, char *const *arguments) {
+  static trend made;
+  const output outputs[OUTPUTS] = {{"JSON", chosen->json, write_trend_json, false},
+                                   {"CSV", chosen->csv, write_trend_csv, false},
+                                   {"SVG", chosen->svg, write_trend_svg, false}};
+  const char *subject = NULL;
+  refusal why;
+  int status = WRONG_INPUT;
+  made.about.options = arguments;
+  made.chosen = chosen;
+  if (trend_follow(&made, outputs, &subject, &why)) {
+    status = NO_RESULT;
+    if (finish_output(print_trend(&made, stdout)) &&
+        outputs_write(outputs, &made.about) && made.remark_count == 0)
+      status = DONE;
+  } else if (why.text[0]) {
+    complain_why(subject, &why);
+  }
+  trend_free(&made);
+  return status;
+}
+
 int main(int argc, char **argv) {
   static inspection run;
   inspect_options chosen;
@@ -108,6 +132,8 @@ int main(int argc, char **argv) {
     status = finish_output(true) ? DONE : NO_RESULT;
   } else if (chosen.diff) {
     status = perform_diff(&chosen, argv + 1);
+  } else if (chosen.trend) {
+    status = perform_trend(&chosen, argv + 1);
   } else {
     status = perform(&run);
   }

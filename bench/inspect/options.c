@@ -17,6 +17,7 @@ void inspect_options_help(void) {
   fputs(
       "Usage: mpnum inspect [OPTION]... FILE...\n"
       "       mpnum inspect --diff [OPTION]... FILE FILE\n"
+      "       mpnum inspect --trend [OPTION]... FILE...\n"
       "\n"
       "  mpnum inspect model.safetensors           # a row per tensor, the worst first\n"
       "  mpnum inspect model.safetensors.index.json --top 20 --svg model.svg\n"
@@ -49,6 +50,13 @@ void inspect_options_help(void) {
       "                  cosine, the largest error and where, the share equal in bits;\n"
       "                  goes with --json, --tensor, --top, --wide and --as\n"
       "\n"
+      "Gradients over time\n"
+      "  --trend         a file is a step, in the order of the numbers in their names:\n"
+      "                  of each the shares of zeros, of what is subnormal in f16, of\n"
+      "                  what e4m3 and e5m2 lose, amax, a loss scale, Inf and NaN; goes\n"
+      "                  with --svg, --json, --csv, --tensor, --top, --exact, --wide\n"
+      "                  and --as\n"
+      "\n"
       "All of them in one format\n"
       "  --keep-below DB what has less SQNR stays in 16 bits (default 20, gradients by\n"
       "                  what is lost)\n"
@@ -66,8 +74,9 @@ void inspect_options_help(void) {
       "\n"
       "Weights and activations are judged by the error of their product, gradients by\n"
       "what is lost: docs/choosing-a-format.md. Columns and fields: docs/inspect.md.\n"
-      "Exit status: 0 done; 1 no results, or they could not be written, or --diff found\n"
-      "other names or shapes; 2 wrong option or input file, or --emit over a file.\n",
+      "Exit status: 0 done; 1 no results, or they could not be written, or --diff or\n"
+      "--trend found other names or shapes; 2 wrong option or input file, or --emit\n"
+      "over a file.\n",
       stdout);
 }
 
@@ -169,6 +178,7 @@ static const command_option options[] = {
     TEXT(emit),
     FLAG(force),
     FLAG(diff),
+    FLAG(trend),
     {"keep-below", "a number of dB from 0 to 200", 0, read_floor},
     {"to", "e4m3, e5m2, mx_e4m3, mx_e2m3, mx_e2m1 or nvfp4", 0, read_to},
     {"details", NULL, 0, choose_details},
@@ -186,6 +196,17 @@ static bool check_diff(const inspect_options *chosen, refusal *why) {
   if (chosen->details || chosen->exact || chosen->blocks || chosen->sort || chosen->csv ||
       chosen->svg || chosen->emit || chosen->to || chosen->keep_below >= 0)
     return refuse(why, "--diff goes with --json, --tensor, --top, --wide and --as alone");
+  return true;
+}
+
+static bool check_trend(const inspect_options *chosen, refusal *why) {
+  const mpnum_type *types = chosen->candidates;
+  if (chosen->details || chosen->blocks || chosen->sort || chosen->emit || chosen->to ||
+      chosen->keep_below >= 0 || chosen->candidate_count != 2 ||
+      types[0] != MPNUM_TYPE_E4M3 || types[1] != MPNUM_TYPE_E5M2)
+    return refuse(why,
+                  "--trend goes with --svg, --json, --csv, --tensor, --top, --exact, "
+                  "--wide and --as alone");
   return true;
 }
 
@@ -209,7 +230,10 @@ bool inspect_options_read(inspect_options *chosen, int argc, char **argv, refusa
     chosen->paths[chosen->path_count++] = argv[optind++];
   if (chosen->help || chosen->version) return true;
   if (chosen->path_count == 0) return refuse(why, "no file named; see --help");
+  if (chosen->diff && chosen->trend)
+    return refuse(why, "--diff and --trend exclude each other");
   if (chosen->diff) return check_diff(chosen, why);
+  if (chosen->trend) return check_trend(chosen, why);
   if (chosen->emit && chosen->glob_count > 0)
     return refuse(why, "--emit writes all tensors and goes without --tensor");
   return true;

@@ -24,6 +24,7 @@ typedef enum sort_key {
 typedef struct inspect_options {
   bool help, version, details, exact, wide;
   bool diff;          /* two files beside each other */
+  bool trend;         /* a file for each step */
   bool blocks;        /* formats with a scale for each block, too; with details */
   const char **paths; /* path_count of them, in argv */
   size_t path_count;

@@ -544,7 +544,7 @@ def help_names_every_option():
     assert code == 0 and errors == "" and max(map(len, out.splitlines())) <= 80, out
     with open(os.path.join(ROOT, "bench/inspect/options.c")) as file:
         options = re.findall(r'^    (?:FLAG\(|TEXT\(|\{")(\w+)', file.read(), re.M)
-    assert len(options) == 19 and all(f"--{name}" in out for name in options), options
+    assert len(options) == 20 and all(f"--{name}" in out for name in options), options
     assert re.fullmatch(r"mpnum inspect \d+\.\d+\.\d+\n", bench("--version")[1])
 
 

@@ -28,7 +28,7 @@ DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURIT
 REFERENCE = sorted((ROOT / "docs" / "reference").glob("*.md"))  # its code is the headers'
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wdouble-promotion", "-Werror", "-I", str(ROOT / "include")]
 SUFFIXES = {"c": "c", "cpp": "cpp", "cuda": "cu"}
-COMMANDS = {"", "sh", "diff", "cmake", "meson"}  # "": what a program prints
+COMMANDS = {"", "sh", "diff", "cmake", "meson", "python"}  # "": what a program prints
 # Programs among the pieces, and what they print. e4m3 holds 1.xxx times a power of two: of 512 times 0.02, -0.5,
 # 0.0003 and 0.125 it keeps 10, -256, 0.15625 and 64.
 # 1e-6 is 2^-20 and 1.5 below 2: e4m3 has 18 binades, and e5m2, up to 1.75 * 2^15, takes 2 * 2^14.
@@ -201,8 +201,10 @@ def two_optimizers_on_one_scaler_train_or_say_why():
 
 def pieces_are_in_a_language_that_is_tried():
     for path in DOCUMENTS:
-        for line, language, _ in pieces(path):
+        for line, language, code in pieces(path):
             assert language in {*SUFFIXES, *COMMANDS}, f"{path.name}:{line}: {language}"
+            if language == "python":
+                compile(code, f"{path.name}:{line}", "exec")
 
 
 def anchors(text):
