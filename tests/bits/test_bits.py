@@ -46,13 +46,12 @@ QUICK = [
 ]
 FULL = [
     ("clang", C99 + FAST_NATIVE, SOME),
-    ("g++", CXX17 + FAST, SOME),
 ]
 EXHAUSTIVE = [
     ("gcc", C99 + ["-O2"], ALL),
     ("clang", C99 + FAST_NATIVE, OTHERS),
     ("gcc", C99 + FAST_NATIVE, ALL),
-    ("g++", CXX17 + FAST, OTHERS),
+    ("g++", CXX17 + FAST, ALL),
     ("clang", C99 + SANITIZE, DEFAULT),
     ("clang++", CXX17 + ["-O2"], ALL),
     ("clang", C99 + NATIVE, ALL),

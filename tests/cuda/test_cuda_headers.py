@@ -668,8 +668,6 @@ def full_properties():
         yield named(f"block.cuh compiles with NVRTC for sm_{arch}", device_header_compiles_with_nvrtc, arch)
     yield named(f"limits are those of cuda::std on sm_{QUICK_ARCHS[0]}", limits_are_those_of_cuda_std, QUICK_ARCHS[0])
     yield named("quantisers need no local memory on sm_120a", quantisers_need_no_local_memory, "120a")
-    yield named(f"kernels of rows need no local memory on sm_{QUICK_ARCHS[-1]}", kernels_of_rows_need_no_local_memory,
-                QUICK_ARCHS[-1])
     # Of sm_90 ptx/test_row_code.py counts registers.
     yield named(f"kernels of gradients need no local memory on sm_{QUICK_ARCHS[0]}", gradient_kernels_need_no_local_memory,
                 QUICK_ARCHS[0])
@@ -682,7 +680,7 @@ def full_properties():
         yield named(f"{name} after CUDA's", all_headers_compile, CUDA_TYPES + ours + interop_kernels(), *flags)
     for half in ("device", "host"):
         yield named(f"clang takes all kernels, half of the {half}", clang_compiles, half, "-fsyntax-only")
-        yield named(f"clang takes the tests for a GPU, half of the {half}", programs_for_a_gpu_are_sources_for_one, half)
+    yield named("clang takes the tests for a GPU, half of the device", programs_for_a_gpu_are_sources_for_one, "device")
     yield clang_makes_an_object_in_three_steps
     yield interop_is_a_move_of_bits
     for arch in FULL_ARCHS:
@@ -716,6 +714,7 @@ def exhaustive_properties():
     yield device_code_compiles_with_symbols
     yield named(f"kernels.cuh compiles with NVRTC for sm_{QUICK_ARCHS[0]}", kernels_compile_with_nvrtc, QUICK_ARCHS[0])
     yield named("clang compiles all kernels", clang_compiles, "device", "-S")
+    yield named("clang takes the tests for a GPU, half of the host", programs_for_a_gpu_are_sources_for_one, "host")
     for arch in ("75", "80", "89", "90"):
         yield named(f"device code compiles with CUDA 12 for sm_{arch} in c++17", device_code_compiles_with_cuda_12, arch, "c++17")
 

@@ -34,8 +34,7 @@ MACHINES = [
 ]
 PROGRAMS = ["test_fma", "test_scale"]
 # They run where bytes are the other way round; elsewhere bits.txt has what vectors give, and these are slow.
-BYTE_ORDER_PROGRAMS = ["test_cross_entropy", "test_grad", "test_block_calls"]
-FEWER = {"test_grad": ["-DTEST_EVERY=3"]}  # of what takes an emulator a quarter of a minute
+BYTE_ORDER_PROGRAMS = ["test_block_calls"]
 # Without vectors they run there alone.
 SCALAR_PROGRAMS = ["test_decoding", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls", "test_scaler_io", "test_scale_io", "test_health", "test_stored"]
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
@@ -43,7 +42,7 @@ MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_histo
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
 BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the time of -O2, which is slower here
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_advice", "test_disagreements", "test_scaler_verdicts", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
+SLOW_PROGRAMS = ["test_cross_entropy", "test_grad", "test_advice", "test_disagreements", "test_scaler_verdicts", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows", "test_activation_backward", "test_dropout"]
 REFERENCE = ["reference", "conversion_inputs"]
@@ -79,7 +78,7 @@ def build_and_run(machine, emulators, name, *more):
 
 def passes(machine, emulators, name):
     need(compiler(machine))
-    build_and_run(machine, emulators, name, *FEWER.get(name, []), *[source_of(more) for more in MORE_SOURCES.get(name, [])])
+    build_and_run(machine, emulators, name, *[source_of(more) for more in MORE_SOURCES.get(name, [])])
 
 def arrays_pass(machine, emulators, functions):
     """One after the other, as they share what takes longest to compile."""
