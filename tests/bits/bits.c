@@ -6,9 +6,10 @@
  * The lines are the same for every compiler, flag, floating-point environment and
  * machine; tests/bits/bits.txt keeps them. That the results are right is shown elsewhere.
  *
- * usage: bits [default|upward|downward|toward_zero|flush]
- *   The argument is the floating-point environment of the run; flush turns subnormals
- *   into zeros (FTZ and DAZ). Status 77: this machine does not have it.
+ * usage: bits [default|upward|downward|toward_zero|flush [instruction set]]
+ *   The first argument is the floating-point environment of the run; flush turns
+ *   subnormals into zeros (FTZ and DAZ). The second is a name of mpnum_isa_name, without
+ *   it the best is used. Status 77: this machine does not have it.
  *
  * Inputs are made from integers alone: of a decoder or query all codes, with stray bits
  * too; of an encoder every value and midpoint of the format at the ends of its range with
@@ -307,6 +308,14 @@ static int environment_acts(const char *name) {
   return up == (strcmp(name, "upward") == 0) && down == (strcmp(name, "downward") == 0);
 }
 
+/* 0: this machine, or this build, has no such instruction set. */
+static int set_isa(const char *name) {
+  for (int isa = MPNUM_ISA_SCALAR; isa <= MPNUM_ISA_AVX512_VBMI; ++isa)
+    if (strcmp(name, mpnum_isa_name((mpnum_isa)isa)) == 0)
+      return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK;
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *environment = argc > 1 ? argv[1] : "default";
   if (!set_environment(environment)) {
@@ -316,6 +325,10 @@ int main(int argc, char **argv) {
   if (!environment_acts(environment)) {
     printf("the environment %s does not act\n", environment);
     return 1;
+  }
+  if (argc > 2 && !set_isa(argv[2])) {
+    printf("no instruction set %s on this machine\n", argv[2]);
+    return 77;
   }
 #define PRINT_TYPE(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, specials, \
                    nan)                                                                 \
