@@ -44,9 +44,9 @@ endian byteswap values ieee754 fpu_control memory malloc search sched semaphore 
 GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|__noinline__|__cold__|__aligned__|__OPTIMIZE__|__declspec|"
                    r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__syncwarp|__isGlobal|__cvta_generic_to_global|__threadfence|__float2int_rz|__umulhi|__[fd]add_rn|__dmul_rn|__fma_rn|_Pragma|"
                    r"__\w+_sync|__half2?|__nv(vm)?_\w+|__always_inline__|__unused__|__warn_unused_result__|_Check_return_|__clz|__builtin_\w+|__has_builtin|"
-                   r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*_\w+|_MM_\w+|__AVX\w+|__SSE2__|"
+                   r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*(_\w+)?|_(MM|CMP)_\w+|__AVX\w+|__SSE2__|"
                    r"__FMA__|__ARM_FEATURE_FMA|__powerpc64__|__riscv_flen|__s390x__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__STDC_VERSION__|__atomic_\w+|"
-                   r"__ATOMIC_\w+|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__|__cpp_lib_format")
+                   r"__ATOMIC_\w+|_M_\w+|__pragma|__m512bh|__cpuidex|_xgetbv|_ReadWriteBarrier|__NVCC_DIAG_PRAGMA_SUPPORT__|_Float16|__bf16|__B?FLT16_MANT_DIG__|__extension__|__clang_major__|__cpp_lib_format")
 
 # Macros of other people, in any file before ours: complex.h, termios.h, windows.h, sys/sysmacros.h, X11, compilers,
 # and what programs define for themselves.
@@ -88,6 +88,7 @@ def headers_include_only_what_is_above_them():
         for name in includes(header):
             if name.startswith("<"):
                 known = name in ("<stdint.h>", "<stddef.h>", "<string.h>")
+                known = known or header == "core/detail/config.h" and name == "<intrin.h>"
                 known = known or header == "cuda/interop.cuh" and name.startswith("<cuda_")
                 known = known or name in CPP_LIBRARY.get(header, ())
                 known = known or header.startswith("simd/detail/") and name in ("<immintrin.h>", "<emmintrin.h>", "<arm_neon.h>")

@@ -30,7 +30,8 @@ MPNUM_C_BEGIN_
 # else
 #  define MPNUM_LOOPS_VBMI_ 0
 # endif
-#elif defined(__AVX2__) && defined(__FMA__) /* f16 without F16C by integers */
+/* f16 without F16C by integers; of MSVC /arch:AVX2 is all three */
+#elif defined(__AVX2__) && (defined(__FMA__) || MPNUM_HAS_MSVC_)
 # define MPNUM_LOOPS_SSE2_   0
 # define MPNUM_LOOPS_AVX2_   1
 # define MPNUM_LOOPS_AVX512_ 0
@@ -60,6 +61,8 @@ MPNUM_C_BEGIN_
 #if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS_ && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
     !MPNUM_NO_DISPATCH && defined(__x86_64__) &&                                \
     (MPNUM_HAS_X86_SIMD_ || !MPNUM_ON_DEVICE_)
+# define MPNUM_ASKS_CPU_ 1
+#elif MPNUM_HAS_MSVC_ && MPNUM_HAS_X86_SIMD_ && !MPNUM_NO_DISPATCH
 # define MPNUM_ASKS_CPU_ 1
 #else
 # define MPNUM_ASKS_CPU_ 0
@@ -101,9 +104,15 @@ typedef struct mpnum_cpuid_ {
 } mpnum_cpuid_;
 MPNUM_HOST mpnum_cpuid_ mpnum_cpuid_of_(uint32_t leaf, uint32_t part) {
   mpnum_cpuid_ is;
+#  if MPNUM_HAS_GNU_
   __asm__("xchg{q}\t{%%}rbx, %q1\n\tcpuid\n\txchg{q}\t{%%}rbx, %q1"
           : "=a"(is.a), "=&r"(is.b), "=c"(is.c), "=d"(is.d)
           : "0"(leaf), "2"(part));
+#  else
+  int words[4];
+  __cpuidex(words, (int)leaf, (int)part);
+  MPNUM_MEMCPY_(&is, words, sizeof is);
+#  endif
   return is;
 }
 MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
@@ -114,7 +123,11 @@ MPNUM_HOST_COLD_ mpnum_isa mpnum_cpu_probe_(void) {
   /* FMA, XSAVE enabled by the system, AVX, F16C */
   if (!mpnum_has_bits_(has.c, 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29))
     return MPNUM_ISA_SSE2;
-  __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx"); /* registers it saves */
+#  if MPNUM_HAS_GNU_ /* registers it saves */
+  __asm__("xgetbv" : "=a"(saved) : "c"(0) : "edx");
+#  else
+  saved = (uint32_t)_xgetbv(0);
+#  endif
   has = mpnum_cpuid_of_(7, 0);
   if (!mpnum_has_bits_(saved, 0x6) || !mpnum_has_bits_(has.b, 1u << 5)) /* AVX2 */
     return MPNUM_ISA_SSE2;
@@ -157,18 +170,26 @@ MPNUM_HOST int *mpnum_isa_cache_(void) {
 #  define MPNUM_KNOWN_ISA_  0xff
 #  define MPNUM_KNOWN_CPU_  0x100
 #  define MPNUM_KNOWN_BF16_ 0x200
+#  if MPNUM_HAS_GNU_
+#   define MPNUM_ATOMIC_LOAD_(word) __atomic_load_n(word, __ATOMIC_RELAXED)
+#   define MPNUM_ATOMIC_STORE_(word, value) \
+    __atomic_store_n(word, value, __ATOMIC_RELAXED)
+#  else /* an aligned word is loaded and stored whole */
+#   define MPNUM_ATOMIC_LOAD_(word)         (*(const volatile int *)(word))
+#   define MPNUM_ATOMIC_STORE_(word, value) (*(volatile int *)(word) = (value))
+#  endif
 MPNUM_HOST_COLD_ int mpnum_keep_isa_(mpnum_isa isa) {
   int known = (int)isa | MPNUM_KNOWN_CPU_;
 #  if MPNUM_ASKS_CPU_ /* AVX512_BF16, of CPUs that have VBMI */
   if (isa == MPNUM_ISA_AVX512_VBMI && mpnum_has_bits_(mpnum_cpuid_of_(7, 1).a, 1u << 5))
     known |= MPNUM_KNOWN_BF16_;
 #  endif
-  __atomic_store_n(mpnum_isa_cache_(), known, __ATOMIC_RELAXED);
+  MPNUM_ATOMIC_STORE_(mpnum_isa_cache_(), known);
   return known;
 }
 MPNUM_HOST_APART_ int mpnum_ask_cpu_(void) { return mpnum_keep_isa_(mpnum_cpu_probe_()); }
 MPNUM_HOST int mpnum_known_cpu_(void) {
-  const int known = __atomic_load_n(mpnum_isa_cache_(), __ATOMIC_RELAXED);
+  const int known = MPNUM_ATOMIC_LOAD_(mpnum_isa_cache_());
   return known ? known : mpnum_ask_cpu_();
 }
 MPNUM_HOST mpnum_isa mpnum_cpu_isa_(void) {

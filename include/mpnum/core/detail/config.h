@@ -53,14 +53,18 @@
 # define MPNUM_NO_MUST_CHECK 0
 #endif
 
-/* Compiler. Every feature macro is 0 or 1 and is tested with #if. */
-#if defined(__GNUC__) || defined(__clang__)
+/* Compiler. Every feature macro is 0 or 1 and is tested with #if. MPNUM_ASSUME_MSVC_, of
+ * tests, has gcc and clang compile what is for MSVC. */
+#ifndef MPNUM_ASSUME_MSVC_
+# define MPNUM_ASSUME_MSVC_ 0
+#endif
+#if (defined(__GNUC__) || defined(__clang__)) && !MPNUM_ASSUME_MSVC_
 # define MPNUM_HAS_GNU_ 1
 #else
 # define MPNUM_HAS_GNU_ 0
 #endif
 
-#if defined(_MSC_VER) && !defined(__clang__)
+#if (defined(_MSC_VER) && !MPNUM_HAS_GNU_) || MPNUM_ASSUME_MSVC_
 # define MPNUM_HAS_MSVC_ 1
 #else
 # define MPNUM_HAS_MSVC_ 0
@@ -156,7 +160,7 @@
 
 /* With relaxed constexpr and a bit cast that the compiler can evaluate, every conversion
  * is a constant expression in C++. gcc has the cast from 11 on, clang tells. */
-#if MPNUM_HAS_CXX_ && !MPNUM_HAS_CUDA_
+#if MPNUM_HAS_CXX_ && MPNUM_HAS_GNU_ && !MPNUM_HAS_CUDA_
 # if __cplusplus >= 201402L
 #  if defined(__clang__)
 #   if __has_builtin(__builtin_bit_cast)
@@ -181,13 +185,19 @@
 #endif
 
 /* Vector code, on the host: GNU vectors and intrinsics, whose headers want an operating
- * system's. */
+ * system's. For MSVC vectors are classes, from Visual Studio 2019 on, so that C has none.
+ */
 #if MPNUM_HAS_GNU_ && MPNUM_HAS_ARRAYS_ && __STDC_HOSTED__ && !MPNUM_NO_SIMD && \
     (!MPNUM_HAS_CUDA_ || MPNUM_CUDA_HOST_SIMD)
 # if defined(__x86_64__)
 #  define MPNUM_HAS_X86_SIMD_ 1
 # elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__)
 #  define MPNUM_HAS_NEON_ 1
+# endif
+#elif MPNUM_HAS_MSVC_ && MPNUM_HAS_CXX_ && MPNUM_HAS_ARRAYS_ && !MPNUM_NO_SIMD && \
+    !MPNUM_HAS_CUDA_
+# if MPNUM_ASSUME_MSVC_ || (defined(_M_X64) && !defined(_M_ARM64EC) && _MSC_VER >= 1920)
+#  define MPNUM_HAS_X86_SIMD_ 1
 # endif
 #endif
 #ifndef MPNUM_HAS_X86_SIMD_
@@ -199,7 +209,9 @@
 
 /* GNU's forced inlining, so that constants fold. Where nothing is optimised nothing
  * folds, and it would only make code large and its compilation slow. */
-#if !MPNUM_HAS_GNU_
+#if MPNUM_HAS_MSVC_
+# define MPNUM_FORCED_ static __forceinline
+#elif !MPNUM_HAS_GNU_
 #elif defined(__OPTIMIZE__)
 # define MPNUM_FORCED_ static inline __attribute__((__always_inline__))
 #else
@@ -212,6 +224,23 @@
 # define MPNUM_IS_KNOWN_(value) __builtin_constant_p(value)
 #else
 # define MPNUM_IS_KNOWN_(value) 1
+#endif
+
+/* What only GNU's compilers are told: which instructions a function may use, where MSVC
+ * takes all; that a condition seldom holds; that a vector of SSE2 and AVX2, or of
+ * AVX-512, is another one than it was, which -ffast-math does not see through. */
+#if MPNUM_HAS_GNU_
+# define MPNUM_TARGET_(instructions) __attribute__((__target__(instructions)))
+# define MPNUM_SELDOM_(condition)    __builtin_expect(condition, 0)
+# define MPNUM_PREFETCH_(pointer)    __builtin_prefetch(pointer)
+# define MPNUM_HIDE_(vector)         __asm__("" : "+x"(vector))
+# define MPNUM_HIDE_WIDE_(vector)    __asm__("" : "+v"(vector))
+#else
+# define MPNUM_TARGET_(instructions)
+# define MPNUM_SELDOM_(condition) (condition)
+# define MPNUM_PREFETCH_(pointer) _mm_prefetch((const char *)(pointer), _MM_HINT_T0)
+# define MPNUM_HIDE_(vector)      ((void)0)
+# define MPNUM_HIDE_WIDE_(vector) ((void)0)
 #endif
 
 /* Declares memory that loops go through, from a line of the cache on: a vector of 64
@@ -344,6 +373,9 @@ typedef unsigned long long uint64_t;
 typedef long long int64_t;
 #elif !MPNUM_NO_STDINT
 # include <stdint.h>
+#endif
+#if MPNUM_HAS_MSVC_ && MPNUM_HAS_X86_SIMD_
+# include <intrin.h>
 #endif
 
 /* nvcc and NVRTC bring memcpy themselves; gcc and clang need no header for it. */

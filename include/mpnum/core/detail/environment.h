@@ -11,7 +11,28 @@ MPNUM_C_BEGIN_
 /* Between enter and leave results are rounded to nearest, nothing is flushed to zero,
  * nothing traps; afterwards all is as before, flags of exceptions, too. Loads and stores
  * between them stay there, and with them what lies between. */
-# if MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))
+# if (MPNUM_HAS_GNU_ && (defined(__x86_64__) || defined(__SSE2__))) || \
+     (MPNUM_HAS_MSVC_ && MPNUM_HAS_X86_SIMD_)
+#  if MPNUM_HAS_GNU_
+#   define MPNUM_GET_MXCSR_(word) __asm__ volatile("stmxcsr %0" : "=m"(word) : : "memory")
+#   define MPNUM_SET_MXCSR_(word) __asm__ volatile("ldmxcsr %0" : : "m"(word) : "memory")
+#  else
+__pragma(warning(suppress : 4996)) /* of <atomic>, which would do instead */
+    MPNUM_HOST_INLINE_ void mpnum_memory_barrier_(void) {
+  _ReadWriteBarrier();
+}
+MPNUM_HOST_INLINE_ uint32_t mpnum_get_mxcsr_(void) {
+  mpnum_memory_barrier_();
+  return _mm_getcsr();
+}
+MPNUM_HOST_INLINE_ void mpnum_set_mxcsr_(uint32_t word) {
+  mpnum_memory_barrier_();
+  _mm_setcsr(word);
+  mpnum_memory_barrier_();
+}
+#   define MPNUM_GET_MXCSR_(word) (word) = mpnum_get_mxcsr_()
+#   define MPNUM_SET_MXCSR_(word) mpnum_set_mxcsr_(word)
+#  endif
 /* The control words of loops: all exceptions masked; with FTZ and DAZ, too. A test
  * defines them to unmask some (tests/array/test_subnormals.c). */
 #  if !defined(MPNUM_MXCSR_USUAL_)
@@ -23,39 +44,38 @@ MPNUM_C_BEGIN_
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_save_(void) {
   const uint32_t usual = MPNUM_MXCSR_USUAL_;
   uint32_t saved;
-  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
-  if ((saved & 0xffc0u) != usual)
-    __asm__ volatile("ldmxcsr %0" : : "m"(usual) : "memory");
+  MPNUM_GET_MXCSR_(saved);
+  if ((saved & 0xffc0u) != usual) MPNUM_SET_MXCSR_(usual);
   return saved;
 }
 MPNUM_HOST_INLINE_ void mpnum_fenv_restore_(uint64_t saved) {
   const uint32_t before = (uint32_t)saved;
   uint32_t now;
-  __asm__ volatile("stmxcsr %0" : "=m"(now) : : "memory");
-  if (now != before) __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
+  MPNUM_GET_MXCSR_(now);
+  if (now != before) MPNUM_SET_MXCSR_(before);
 }
 /* The same, with subnormals flushed to zero, for loops whose results are the same then:
  * on CPUs of Intel an operation on a subnormal takes 150 cycles. Flags that are set stay
  * so until they are put back: to clear and raise them again takes 100 ns there. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_flush_(void) {
   uint32_t saved, flushing;
-  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
+  MPNUM_GET_MXCSR_(saved);
   flushing = MPNUM_MXCSR_FLUSHING_ | (saved & 0x3fu);
-  if (saved != flushing) __asm__ volatile("ldmxcsr %0" : : "m"(flushing) : "memory");
+  if (saved != flushing) MPNUM_SET_MXCSR_(flushing);
   return saved;
 }
 /* What mpnum_fenv_flush_ returned put back, without a look at what is there. */
 MPNUM_HOST_INLINE_ void mpnum_fenv_unflush_(uint64_t saved) {
   const uint32_t before = (uint32_t)saved;
-  __asm__ volatile("ldmxcsr %0" : : "m"(before) : "memory");
+  MPNUM_SET_MXCSR_(before);
 }
 /* One or the other, whichever is there: for loops that have the same bits in both. */
 MPNUM_HOST_INLINE_ uint64_t mpnum_fenv_either_(void) {
   const uint32_t usual = MPNUM_MXCSR_USUAL_, flushing = MPNUM_MXCSR_FLUSHING_;
   uint32_t saved;
-  __asm__ volatile("stmxcsr %0" : "=m"(saved) : : "memory");
+  MPNUM_GET_MXCSR_(saved);
   if ((saved & 0xffc0u) != usual && (saved & 0xffc0u) != flushing)
-    __asm__ volatile("ldmxcsr %0" : : "m"(usual) : "memory");
+    MPNUM_SET_MXCSR_(usual);
   return saved;
 }
 # elif MPNUM_HAS_GNU_ && defined(__aarch64__)

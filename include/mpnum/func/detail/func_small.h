@@ -118,7 +118,12 @@ MPNUM_REAL_ int mpnum_is_decided_(mpnum_format format, uint32_t y, uint32_t ulps
 /* Whether a float may have been flushed to zero: one is subnormal, or could be off from
  * being so, and the environment flushes. */
 MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
-  float least, half_of_it, sum;
+#if MPNUM_HAS_MSVC_ && !MPNUM_ON_DEVICE_
+  volatile float least; /* not a constant, which steps do not hide there */
+#else
+  float least;
+#endif
+  float half_of_it, sum;
   if (format.bias != 127 ||
       ((x & 0x7fffffffu) >= 0x03800000u /* 2^-120 */ && (y & 0x7fffffffu) >= 0x03800000u))
     return 0;

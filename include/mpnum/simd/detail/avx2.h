@@ -6,18 +6,19 @@
 
 #include "../../core/detail/environment.h"
 #include "../isa.h"
+#include "vector_class.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_X86_SIMD_
 
 # include <immintrin.h>
 
-# if MPNUM_NO_DISPATCH && !defined(__F16C__)
+# if MPNUM_NO_DISPATCH && MPNUM_HAS_GNU_ && !defined(__F16C__)
 #  define MPNUM_AVX2_HAS_F16C_ 0
-#  define MPNUM_TARGET_AVX2_   __attribute__((__target__("avx2,fma")))
+#  define MPNUM_TARGET_AVX2_   MPNUM_TARGET_("avx2,fma")
 # else
 #  define MPNUM_AVX2_HAS_F16C_ 1
-#  define MPNUM_TARGET_AVX2_   __attribute__((__target__("avx2,fma,f16c")))
+#  define MPNUM_TARGET_AVX2_   MPNUM_TARGET_("avx2,fma,f16c")
 # endif
 # define MPNUM_AVX2_ MPNUM_FORCED_ MPNUM_TARGET_AVX2_
 
@@ -25,9 +26,25 @@ MPNUM_C_BEGIN_
 # define MPNUM_ISA_HERE_ 2
 # include "isa_begin.inc"
 
+# if MPNUM_HAS_GNU_
 typedef uint32_t mpnumv_vector __attribute__((__vector_size__(32)));
 typedef uint16_t mpnum_u16_avx2_ __attribute__((__vector_size__(32)));
 typedef uint8_t mpnumv_bytes __attribute__((__vector_size__(32)));
+# else
+MPNUM_VECTOR_CLASSES_(avx2, _mm256, __m256, 256)
+MPNUM_WIDE_CLASSES_(avx2, _mm256_set1_epi64x, _mm256, __m256, 256)
+MPNUM_FORCED_ mpnumv_vector operator*(mpnumv_vector a, mpnumv_vector b) {
+  return _mm256_mullo_epi32(a, b);
+}
+MPNUM_FORCED_ mpnumv_bytes operator!=(mpnumv_bytes a, mpnumv_bytes b) {
+  return ~(mpnumv_bytes)_mm256_cmpeq_epi8(a, b);
+}
+/* By 63 alone. */
+MPNUM_FORCED_ mpnumv_signed_wide operator>>(mpnumv_signed_wide x, int count) {
+  (void)count;
+  return _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+}
+# endif
 typedef __m256i mpnumv_mask;
 typedef mpnumv_vector mpnumv_f32; /* floats as their bits */
 
@@ -69,18 +86,22 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_shr(mpnumv_vector x, mpnumv_vector count) {
   return (mpnumv_vector)_mm256_srlv_epi32((__m256i)x, (__m256i)count);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_shr_by(mpnumv_vector x, int count) {
-  if (__builtin_constant_p(count)) return x >> count;
+  if (MPNUM_IS_KNOWN_(count)) return x >> count;
   return mpnumv_shr(x, mpnumv_splat((uint32_t)count));
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_shl_by(mpnumv_vector x, int count) {
-  if (__builtin_constant_p(count)) return x << count;
+  if (MPNUM_IS_KNOWN_(count)) return x << count;
   return mpnumv_shl(x, mpnumv_splat((uint32_t)count));
 }
 
 MPNUM_AVX2_ mpnumv_mask mpnumv_is_nan(mpnumv_vector x) {
+# if MPNUM_HAS_GNU_
   __m256 mask; /* -ffast-math must not see it */
   __asm__("vcmpunordps %1, %1, %0" : "=x"(mask) : "x"((__m256)x));
-  return (__m256i)mask;
+# else
+  const __m256 mask = _mm256_cmp_ps((__m256)x, (__m256)x, _CMP_UNORD_Q);
+# endif
+  return _mm256_castps_si256(mask);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_smaller_magnitude(mpnumv_vector a, mpnumv_vector b) {
   return mpnumv_min(a & 0x7fffffffu, b & 0x7fffffffu);
@@ -90,13 +111,13 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t lim
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_add_floats(mpnumv_vector a, mpnumv_vector b) {
   __m256 sum = _mm256_add_ps((__m256)a, (__m256)b);
-  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  MPNUM_HIDE_(sum); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x,
                                             float scale) {
   __m256 sum = _mm256_fmadd_ps((__m256)x, _mm256_set1_ps(scale), (__m256)power);
-  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  MPNUM_HIDE_(sum); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 MPNUM_AVX2_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
@@ -111,16 +132,23 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
 
 /* Words of func.inc, on floats as bits: rounded once. The asm hides them from
  * -ffast-math, which would divide by way of an estimate, too. */
-# define MPNUM_F32_OPERATION_(name, instruction)                                  \
-  MPNUM_AVX2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) {              \
-   __m256 x;                                                                      \
-   __asm__(instruction " %2, %1, %0" : "=x"(x) : "x"((__m256)a), "x"((__m256)b)); \
-   return (mpnumv_vector)x;                                                       \
-  }
-MPNUM_F32_OPERATION_(mpnumv_add, "vaddps")
-MPNUM_F32_OPERATION_(mpnumv_sub, "vsubps")
-MPNUM_F32_OPERATION_(mpnumv_mul, "vmulps")
-MPNUM_F32_OPERATION_(mpnumv_div, "vdivps")
+# if MPNUM_HAS_GNU_
+#  define MPNUM_F32_OPERATION_(name, instruction, intrinsic)                       \
+   MPNUM_AVX2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) {              \
+    __m256 x;                                                                      \
+    __asm__(instruction " %2, %1, %0" : "=x"(x) : "x"((__m256)a), "x"((__m256)b)); \
+    return (mpnumv_vector)x;                                                       \
+   }
+# else
+#  define MPNUM_F32_OPERATION_(name, instruction, intrinsic)          \
+   MPNUM_AVX2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) { \
+    return (mpnumv_vector)intrinsic((__m256)a, (__m256)b);            \
+   }
+# endif
+MPNUM_F32_OPERATION_(mpnumv_add, "vaddps", _mm256_add_ps)
+MPNUM_F32_OPERATION_(mpnumv_sub, "vsubps", _mm256_sub_ps)
+MPNUM_F32_OPERATION_(mpnumv_mul, "vmulps", _mm256_mul_ps)
+MPNUM_F32_OPERATION_(mpnumv_div, "vdivps", _mm256_div_ps)
 # undef MPNUM_F32_OPERATION_
 /* a b + c. gcc takes constants from memory, as there are few registers; clang would put
  * there what is in one. */
@@ -130,11 +158,15 @@ MPNUM_F32_OPERATION_(mpnumv_div, "vdivps")
 #  define MPNUM_OR_MEMORY_ "xm"
 # endif
 MPNUM_AVX2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_vector c) {
+# if MPNUM_HAS_GNU_
   __m256 x = (__m256)a;
   __asm__("vfmadd213ps %2, %1, %0"
           : "+x"(x)
           : "x"((__m256)b), MPNUM_OR_MEMORY_((__m256)c));
   return (mpnumv_vector)x;
+# else
+  return (mpnumv_vector)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+# endif
 }
 # undef MPNUM_OR_MEMORY_
 MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
@@ -145,24 +177,37 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high) {
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
                                                 uint32_t high) {
+# if MPNUM_HAS_GNU_
   __m256 y; /* -ffast-math must not see it */
   __asm__("vminps %2, %1, %0"
           : "=x"(y)
           : "x"((__m256)mpnumv_splat(high)), "x"((__m256)x));
   __asm__("vmaxps %2, %1, %0" : "=x"(y) : "x"((__m256)mpnumv_splat(low)), "x"(y));
   return (mpnumv_vector)y;
+# else
+  const __m256 y = _mm256_min_ps((__m256)mpnumv_splat(high), (__m256)x);
+  return (mpnumv_vector)_mm256_max_ps((__m256)mpnumv_splat(low), y);
+# endif
 }
 MPNUM_AVX2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
+# if MPNUM_HAS_GNU_
   __m256 mask; /* -ffast-math must not see it */
   __asm__("vcmpleps %2, %1, %0"
           : "=x"(mask)
           : "x"((__m256)mpnumv_splat(low)), "x"((__m256)x));
-  return (mpnumv_mask)mask;
+# else
+  const __m256 mask = _mm256_cmp_ps((__m256)mpnumv_splat(low), (__m256)x, _CMP_LE_OS);
+# endif
+  return _mm256_castps_si256(mask);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
+# if MPNUM_HAS_GNU_
   __m256 root;
   __asm__("vsqrtps %1, %0" : "=x"(root) : "x"((__m256)x));
   return (mpnumv_vector)root;
+# else
+  return (mpnumv_vector)_mm256_sqrt_ps((__m256)x);
+# endif
 }
 
 MPNUM_AVX2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
@@ -184,8 +229,9 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_word_of(const uint32_t *words, mpnumv_vector pl
   const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)words);
   const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(words + 8));
   return (mpnumv_vector)_mm256_blendv_ps(
-      (__m256)_mm256_permutevar8x32_epi32(low, (__m256i)place),
-      (__m256)_mm256_permutevar8x32_epi32(high, (__m256i)place), (__m256)(place << 28));
+      _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(low, (__m256i)place)),
+      _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(high, (__m256i)place)),
+      (__m256)(place << 28));
 }
 /* By way of doubles, of the upper 52 bits and the other 11, all of which is exact. */
 MPNUM_AVX2_ void mpnum_cut_double_avx2_(mpnumv_vector bits, __m128 *high, __m128 *low) {
@@ -193,17 +239,25 @@ MPNUM_AVX2_ void mpnum_cut_double_avx2_(mpnumv_vector bits, __m128 *high, __m128
   const __m256i x = (__m256i)bits;
   const __m256d most = _mm256_set1_pd(1),
                 least = _mm256_set1_pd((double)mpnum_pow2_(-11));
-  __m256d upper = (__m256d)_mm256_or_si256(_mm256_srli_epi64(x, 11), (__m256i)most);
-  __m256d lower = (__m256d)_mm256_or_si256(_mm256_and_si256(x, _mm256_set1_epi64x(0x7ff)),
-                                           (__m256i)least);
+  __m256d upper = _mm256_castsi256_pd(
+      _mm256_or_si256(_mm256_srli_epi64(x, 11), _mm256_castpd_si256(most)));
+  __m256d lower = _mm256_castsi256_pd(_mm256_or_si256(
+      _mm256_and_si256(x, _mm256_set1_epi64x(0x7ff)), _mm256_castpd_si256(least)));
   __m256d first;
+# if MPNUM_HAS_GNU_
   __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(most));
   __asm__("vsubpd %1, %0, %0" : "+x"(lower) : "x"(least));
   first = _mm256_and_pd(upper, (__m256d)cut);
   __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(first));
   __asm__("vaddpd %1, %0, %0" : "+x"(upper) : "x"(lower));
+# else
+  upper = _mm256_sub_pd(upper, most);
+  lower = _mm256_sub_pd(lower, least);
+  first = _mm256_and_pd(upper, _mm256_castsi256_pd(cut));
+  upper = _mm256_add_pd(_mm256_sub_pd(upper, first), lower);
+# endif
   *high = _mm256_cvtpd_ps(first);
-  *low = _mm256_cvtpd_ps(_mm256_and_pd(upper, (__m256d)cut));
+  *low = _mm256_cvtpd_ps(_mm256_and_pd(upper, _mm256_castsi256_pd(cut)));
 }
 MPNUM_AVX2_ void mpnumv_cut_to_pair(const mpnumv_vector x[2], mpnumv_vector *high,
                                     mpnumv_vector *low) {
@@ -237,9 +291,9 @@ MPNUM_AVX2_ void mpnumv_transpose(mpnumv_vector rows[4]) {
 MPNUM_AVX2_ void mpnumv_unzip(mpnumv_vector pair[2]) {
   const __m256 a = (__m256)pair[0], b = (__m256)pair[1];
   pair[0] = (mpnumv_vector)_mm256_permute4x64_epi64(
-      (__m256i)_mm256_shuffle_ps(a, b, 0x88), 0xd8);
+      _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)), 0xd8);
   pair[1] = (mpnumv_vector)_mm256_permute4x64_epi64(
-      (__m256i)_mm256_shuffle_ps(a, b, 0xdd), 0xd8);
+      _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)), 0xd8);
 }
 MPNUM_AVX2_ void mpnumv_zip(mpnumv_vector pair[2]) {
   const __m256i a = (__m256i)pair[0], b = (__m256i)pair[1];
@@ -263,13 +317,13 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
   return (mpnumv_vector)_mm256_permute2f128_ps((__m256)x, (__m256)x, 1);
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
-  const mpnumv_vector by_1 = {0, 1, 0, 1, 0, 1, 0, 1};
-  const mpnumv_vector by_2 = {0, 0, 1, 1, 0, 0, 1, 1};
-  const mpnumv_vector by_4 = {0, 0, 0, 0, 1, 1, 1, 1};
+  const mpnumv_vector by_1 = (mpnumv_vector)_mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1);
+  const mpnumv_vector by_2 = (mpnumv_vector)_mm256_setr_epi32(0, 0, 1, 1, 0, 0, 1, 1);
+  const mpnumv_vector by_4 = (mpnumv_vector)_mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
   const mpnumv_vector second = stride == 1 ? by_1 : stride == 2 ? by_2 : by_4;
   __m256 sum = _mm256_fmadd_ps((__m256)x, (__m256)(second << 31 | 0x3f800000u),
                                (__m256)mpnumv_swapped(x, stride));
-  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  MPNUM_HIDE_(sum); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 
@@ -331,26 +385,27 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
   const __m256i low = (__m256i)mpnumv_load32(src);
   const __m256i high = (__m256i)mpnumv_load32(src + 32);
   const __m256i wide_low =
-      (__m256i)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)nearest));
+      _mm256_castpd_si256(_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)nearest)));
   const __m256i wide_high =
-      (__m256i)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)nearest, 1));
-  const __m256 past_low = (__m256)_mm256_cmpgt_epi64(_mm256_and_si256(wide_low, abs),
-                                                     _mm256_and_si256(low, abs));
-  const __m256 past_high = (__m256)_mm256_cmpgt_epi64(_mm256_and_si256(wide_high, abs),
-                                                      _mm256_and_si256(high, abs));
-  const __m256 is_low = (__m256)_mm256_cmpeq_epi64(wide_low, low);
-  const __m256 is_high = (__m256)_mm256_cmpeq_epi64(wide_high, high);
+      _mm256_castpd_si256(_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)nearest, 1)));
+  const __m256 past_low = _mm256_castsi256_ps(
+      _mm256_cmpgt_epi64(_mm256_and_si256(wide_low, abs), _mm256_and_si256(low, abs)));
+  const __m256 past_high = _mm256_castsi256_ps(
+      _mm256_cmpgt_epi64(_mm256_and_si256(wide_high, abs), _mm256_and_si256(high, abs)));
+  const __m256 is_low = _mm256_castsi256_ps(_mm256_cmpeq_epi64(wide_low, low));
+  const __m256 is_high = _mm256_castsi256_ps(_mm256_cmpeq_epi64(wide_high, high));
   const mpnumv_vector past = (mpnumv_vector)_mm256_permute4x64_epi64(
-      (__m256i)_mm256_shuffle_ps(past_low, past_high, 0x88), 0xd8);
+      _mm256_castps_si256(_mm256_shuffle_ps(past_low, past_high, 0x88)), 0xd8);
   const mpnumv_vector exact = (mpnumv_vector)_mm256_permute4x64_epi64(
-      (__m256i)_mm256_shuffle_ps(is_low, is_high, 0x88), 0xd8);
+      _mm256_castps_si256(_mm256_shuffle_ps(is_low, is_high, 0x88)), 0xd8);
   return (nearest + past) | (~exact & 1);
 }
 
 MPNUM_AVX2_ __m128 mpnum_cut_of_four_avx2_(const uint8_t *src) {
   const __m256i x = (__m256i)mpnumv_load32(src), below = _mm256_set1_epi64x(0x1fffffff);
   const __m256i carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
-  return _mm256_cvtpd_ps((__m256d)_mm256_andnot_si256(below, _mm256_or_si256(x, carry)));
+  return _mm256_cvtpd_ps(
+      _mm256_castsi256_pd(_mm256_andnot_si256(below, _mm256_or_si256(x, carry))));
 }
 MPNUM_AVX2_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
   return (mpnumv_vector)_mm256_insertf128_ps(
@@ -468,8 +523,13 @@ MPNUM_AVX2_ mpnumv_bytes mpnumv_sign_bytes(const mpnumv_vector x[4]) {
 }
 MPNUM_AVX2_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
   __m256 low, high; /* -ffast-math must not see it */
+# if MPNUM_HAS_GNU_
   __asm__("vcmpunordps %2, %1, %0" : "=x"(low) : "x"((__m256)x[0]), "x"((__m256)x[1]));
   __asm__("vcmpunordps %2, %1, %0" : "=x"(high) : "x"((__m256)x[2]), "x"((__m256)x[3]));
+# else
+  low = _mm256_cmp_ps((__m256)x[0], (__m256)x[1], _CMP_UNORD_Q);
+  high = _mm256_cmp_ps((__m256)x[2], (__m256)x[3], _CMP_UNORD_Q);
+# endif
   return _mm256_movemask_ps(_mm256_or_ps(low, high)) != 0;
 }
 MPNUM_AVX2_ mpnumv_bytes mpnumv_where_nan(const mpnumv_vector x[4], uint8_t nan_result,
@@ -609,15 +669,20 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {
   return count;
 }
 
+# if MPNUM_HAS_GNU_
 typedef double mpnumv_f64 __attribute__((__vector_size__(32)));
+# else
+typedef __m256d mpnumv_f64;
+# endif
 
 MPNUM_AVX2_ mpnumv_f64 mpnumv_splat_f64(double x) {
   mpnumv_f64 result = _mm256_set1_pd(x);
-  __asm__("" : "+x"(result));
+  MPNUM_HIDE_(result);
   return result;
 }
 MPNUM_AVX2_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
-  return _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
+  return _mm256_cvtps_pd(
+      _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)src)));
 }
 
 MPNUM_AVX2_ mpnumv_f64 mpnumv_load_sums(const double *src) {
@@ -629,19 +694,24 @@ MPNUM_AVX2_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
   MPNUM_MEMCPY_(dst, &x, sizeof x);
 }
 MPNUM_AVX2_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
+# if MPNUM_HAS_GNU_
   mpnumv_f64 sum = a + b;
-  __asm__("" : "+x"(sum));
+  MPNUM_HIDE_(sum);
   return sum;
+# else
+  return _mm256_add_pd(a, b);
+# endif
 }
 MPNUM_AVX2_ mpnumv_f64 mpnumv_add_product(mpnumv_f64 sum, mpnumv_f64 x, mpnumv_f64 y) {
   sum = _mm256_fmadd_pd(x, y, sum);
+# if MPNUM_HAS_GNU_
   __asm__("" : "+x"(sum) : "x"(x)); /* as in avx512.h */
+# endif
   return sum;
 }
 MPNUM_AVX2_ double mpnumv_sum_f64(mpnumv_f64 x) {
-  __m128d sum =
-      _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd((__m256d)x, 1));
-  __asm__("" : "+x"(sum));
+  __m128d sum = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+  MPNUM_HIDE_(sum);
   return mpnum_add_f64_(_mm_cvtsd_f64(sum), _mm_cvtsd_f64(_mm_unpackhi_pd(sum, sum)));
 }
 

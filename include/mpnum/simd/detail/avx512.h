@@ -7,13 +7,15 @@
 #include "../../core/detail/environment.h"
 #include "../../core/round.h"
 #include "../isa.h"
+#include "vector_class.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_X86_SIMD_
 
 # include <immintrin.h>
 
-# if !defined(__clang__) /* gcc's intrinsics are macros at -O0, and it warns of them */
+# if MPNUM_HAS_GNU_ && \
+     !defined(__clang__) /* gcc's intrinsics are macros at -O0, and it warns of them */
 #  pragma GCC diagnostic push
 #  pragma GCC diagnostic ignored "-Wsign-conversion"
 # endif
@@ -23,7 +25,7 @@ MPNUM_C_BEGIN_
 # endif
 
 # define MPNUM_TARGET_AVX512_ \
-  __attribute__((__target__("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")))
+  MPNUM_TARGET_("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")
 # define MPNUM_AVX512_ MPNUM_FORCED_ MPNUM_TARGET_AVX512_
 
 /* Intrinsics are taken in their masked form with all lanes on, the same instruction: the
@@ -34,9 +36,23 @@ MPNUM_C_BEGIN_
 # define MPNUM_ISA_HERE_ 3
 # include "isa_begin.inc"
 
+# if MPNUM_HAS_GNU_
 typedef uint32_t mpnumv_vector __attribute__((__vector_size__(64)));
 typedef uint16_t mpnum_u16_avx512_ __attribute__((__vector_size__(64)));
 typedef uint8_t mpnumv_bytes __attribute__((__vector_size__(64)));
+# else
+MPNUM_VECTOR_CLASSES_(avx512, _mm512, __m512, 512)
+MPNUM_WIDE_CLASSES_(avx512, _mm512_set1_epi64, _mm512, __m512, 512)
+MPNUM_FORCED_ mpnumv_vector operator*(mpnumv_vector a, mpnumv_vector b) {
+  return _mm512_mullo_epi32(a, b);
+}
+MPNUM_FORCED_ mpnumv_bytes operator!=(mpnumv_bytes a, mpnumv_bytes b) {
+  return _mm512_movm_epi8(_mm512_cmpneq_epu8_mask(a, b));
+}
+MPNUM_FORCED_ mpnumv_signed_wide operator>>(mpnumv_signed_wide x, int count) {
+  return _mm512_srai_epi64(x, (unsigned)count);
+}
+# endif
 typedef __mmask16 mpnumv_mask;
 typedef mpnumv_vector mpnumv_f32; /* floats as their bits */
 
@@ -87,11 +103,11 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_shr(mpnumv_vector x, mpnumv_vector count) {
 }
 /* All lanes by one count. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_shr_by(mpnumv_vector x, int count) {
-  if (__builtin_constant_p(count)) return x >> count;
+  if (MPNUM_IS_KNOWN_(count)) return x >> count;
   return mpnumv_shr(x, mpnumv_splat((uint32_t)count));
 }
 MPNUM_AVX512_ mpnumv_vector mpnumv_shl_by(mpnumv_vector x, int count) {
-  if (__builtin_constant_p(count)) return x << count;
+  if (MPNUM_IS_KNOWN_(count)) return x << count;
   return mpnumv_shl(x, mpnumv_splat((uint32_t)count));
 }
 
@@ -177,6 +193,7 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_above(mpnumv_vector x, uint32_t high)
  * no flag, which takes 100 ns to put back.) */
 MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
                                                   uint32_t high) {
+# if MPNUM_HAS_GNU_
   __m512 y;
   __asm__("vminps %{sae%}, %2, %1, %0"
           : "=v"(y)
@@ -185,6 +202,12 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
           : "=v"(y)
           : "v"((__m512)mpnumv_splat(low)), "v"(y));
   return (mpnumv_vector)y;
+# else
+  const __m512 y = _mm512_maskz_min_round_ps(MPNUM_ALL_, (__m512)mpnumv_splat(high),
+                                             (__m512)x, _MM_FROUND_NO_EXC);
+  return (mpnumv_vector)_mm512_maskz_max_round_ps(MPNUM_ALL_, (__m512)mpnumv_splat(low),
+                                                  y, _MM_FROUND_NO_EXC);
+# endif
 }
 /* Floats that are at least low, which is negative; of NaN any answer. */
 MPNUM_AVX512_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
@@ -351,7 +374,7 @@ MPNUM_AVX512_ void mpnumv_copy_rest(uint8_t *dst, const uint8_t *src, size_t byt
 MPNUM_AVX512_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t bytes,
                                       size_t size) {
   size_t i = 0;
-  if (!__builtin_constant_p(size)) { /* else all is written out */
+  if (!MPNUM_IS_KNOWN_(size)) { /* else all is written out */
     for (; i + 64 <= bytes; i += 64)
       _mm512_storeu_si512(dst + i, _mm512_loadu_si512(src + i));
     for (; size > i + 64 && size - 64 >= bytes; size -= 64)
@@ -392,17 +415,19 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_load_nearest64(const uint8_t *src) {
   const __m256 low = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src));
   const __m256 high = _mm512_maskz_cvtpd_ps(0xff, _mm512_loadu_pd(src + 64));
   return (mpnumv_vector)_mm512_maskz_inserti64x4(
-      0xff, _mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
+      0xff, _mm512_castsi256_si512(_mm256_castps_si256(low)), _mm256_castps_si256(high),
+      1);
 }
 
 /* Floats rounded to odd, from which any narrower format rounds as from the double itself:
  * truncated, the last bit set where something was cut off. NaN is any NaN. */
 MPNUM_AVX512_ __m256i mpnum_odd_of_eight_avx512_(const uint8_t *src) {
   const __m512d x = _mm512_loadu_pd(src);
-  const __m256i truncated = (__m256i)_mm512_maskz_cvt_roundpd_ps(
-      (__mmask8)0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  const __m256i truncated = _mm256_castps_si256(_mm512_maskz_cvt_roundpd_ps(
+      (__mmask8)0xff, x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
   const __mmask8 is_cut = _mm512_cmpneq_epi64_mask(
-      (__m512i)_mm512_maskz_cvtps_pd(0xff, (__m256)truncated), (__m512i)x);
+      _mm512_castpd_si512(_mm512_maskz_cvtps_pd(0xff, _mm256_castsi256_ps(truncated))),
+      _mm512_castpd_si512(x));
   return _mm256_mask_or_epi32(truncated, is_cut, truncated, _mm256_set1_epi32(1));
 }
 MPNUM_AVX512_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
@@ -416,10 +441,11 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
 MPNUM_AVX512_ __m256i mpnum_cut_of_eight_avx512_(const uint8_t *src) {
   const __m512i x = _mm512_loadu_si512(src);
   const __mmask8 is_cut = _mm512_test_epi64_mask(x, _mm512_set1_epi64(0x1fffffff));
-  return (__m256i)_mm512_maskz_cvt_roundpd_ps(
-      (__mmask8)0xff,
-      (__m512d)_mm512_mask_or_epi64(x, is_cut, x, _mm512_set1_epi64(0x20000000)),
-      _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+  return _mm256_castps_si256(
+      _mm512_maskz_cvt_roundpd_ps((__mmask8)0xff,
+                                  _mm512_castsi512_pd(_mm512_mask_or_epi64(
+                                      x, is_cut, x, _mm512_set1_epi64(0x20000000))),
+                                  _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
 }
 MPNUM_AVX512_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
   return (mpnumv_vector)_mm512_maskz_inserti64x4(
@@ -447,26 +473,34 @@ MPNUM_AVX512_ void mpnumv_store32(uint8_t *dst, mpnumv_vector x, int non_tempora
 /* The low halves of two vectors; the high halves. */
 MPNUM_AVX512_ void mpnumv_store16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                   int non_temporal) {
-  const mpnum_u16_avx512_ even = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20,
-                                  22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42,
-                                  44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
-  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)even, (__m512i)b),
+  const __m512i even =
+      _mm512_setr_epi32(/* 0, 2, 4, ... of 16 bits */
+                        0x020000, 0x060004, 0x0a0008, 0x0e000c, 0x120010, 0x160014,
+                        0x1a0018, 0x1e001c, 0x220020, 0x260024, 0x2a0028, 0x2e002c,
+                        0x320030, 0x360034, 0x3a0038, 0x3e003c);
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, even, (__m512i)b),
                     non_temporal);
 }
 MPNUM_AVX512_ void mpnumv_store_high(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
                                      int non_temporal) {
-  const mpnum_u16_avx512_ odd = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21,
-                                 23, 25, 27, 29, 31, 33, 35, 37, 39, 41, 43,
-                                 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
-  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, (__m512i)odd, (__m512i)b),
+  const __m512i odd =
+      _mm512_setr_epi32(/* 1, 3, 5, ... of 16 bits */
+                        0x030001, 0x070005, 0x0b0009, 0x0f000d, 0x130011, 0x170015,
+                        0x1b0019, 0x1f001d, 0x230021, 0x270025, 0x2b0029, 0x2f002d,
+                        0x330031, 0x370035, 0x3b0039, 0x3f003d);
+  mpnum_put_avx512_(dst, _mm512_permutex2var_epi16((__m512i)a, odd, (__m512i)b),
                     non_temporal);
 }
 
 /* To nearest even, without a flag; gcc 12 has no intrinsic for that. */
 MPNUM_AVX512_ __m256i mpnum_f16_codes_avx512_(mpnumv_vector x) {
+# if MPNUM_HAS_GNU_
   __m256i codes;
   __asm__("vcvtps2ph $0, %{sae%}, %1, %0" : "=v"(codes) : "v"((__m512)x));
   return codes;
+# else
+  return _mm512_cvt_roundps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+# endif
 }
 /* f16 codes of floats, nearest even, canonical NaN, and back. */
 MPNUM_AVX512_ void mpnumv_store_f16(uint8_t *dst, mpnumv_vector a, mpnumv_vector b,
@@ -523,6 +557,7 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_low_bytes(const mpnumv_vector x[4]) {
 }
 /* Whether a lane of x is NaN; the byte nan_result where one is, else those given. */
 MPNUM_AVX512_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
+# if MPNUM_HAS_GNU_
   __mmask16 low, high; /* -ffast-math must not see it */
   __asm__("vcmpunordps %{sae%}, %2, %1, %0"
           : "=k"(low)
@@ -530,6 +565,12 @@ MPNUM_AVX512_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
   __asm__("vcmpunordps %{sae%}, %2, %1, %0"
           : "=k"(high)
           : "v"((__m512)x[2]), "v"((__m512)x[3]));
+# else
+  const __mmask16 low = _mm512_cmp_round_ps_mask((__m512)x[0], (__m512)x[1], _CMP_UNORD_Q,
+                                                 _MM_FROUND_NO_EXC);
+  const __mmask16 high = _mm512_cmp_round_ps_mask((__m512)x[2], (__m512)x[3],
+                                                  _CMP_UNORD_Q, _MM_FROUND_NO_EXC);
+# endif
   return !_mm512_kortestz(low, high);
 }
 MPNUM_AVX512_ mpnumv_bytes mpnumv_where_nan(const mpnumv_vector x[4], uint8_t nan_result,
@@ -582,7 +623,7 @@ MPNUM_AVX512_ mpnumv_bytes mpnumv_load_sixes(const uint8_t *src) {
       MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0),
       mpnum_load_48_avx512_(src));
   mpnumv_vector x;
-  __asm__("" : "+v"(twelves)); /* clang would make many shuffles of two */
+  MPNUM_HIDE_WIDE_(twelves); /* clang would make many shuffles of two */
   x = (mpnumv_vector)_mm512_maskz_shuffle_epi8(~(__mmask64)0, twelves, three_of_four);
   return (mpnumv_bytes)_mm512_mask_mov_epi8(
       _mm512_mask_mov_epi8(
@@ -599,7 +640,7 @@ MPNUM_AVX512_ void mpnumv_store_sixes(uint8_t *dst, mpnumv_bytes x) {
       _mm512_maskz_madd_epi16(MPNUM_ALL_, pairs, _mm512_set1_epi32(0x10000001));
   __m512i twelves = _mm512_maskz_shuffle_epi8(~(__mmask64)0, fours, three_of_four);
   __m512i packed;
-  __asm__("" : "+v"(twelves)); /* as above */
+  MPNUM_HIDE_WIDE_(twelves); /* as above */
   packed = _mm512_maskz_permutexvar_epi32(
       MPNUM_ALL_, _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0),
       twelves);
@@ -714,15 +755,16 @@ typedef struct mpnumv_f64 {
 MPNUM_AVX512_ mpnumv_f64 mpnumv_splat_f64(double x) {
   mpnumv_f64 result;
   result.low = _mm256_set1_pd(x);
-  __asm__("" : "+v"(result.low));
+  MPNUM_HIDE_WIDE_(result.low);
   result.high = result.low;
   return result;
 }
 MPNUM_AVX512_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
   mpnumv_f64 x;
-  x.low = _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)src));
-  x.high =
-      _mm256_cvtps_pd((__m128)_mm_loadu_si128((const __m128i *)(const void *)(src + 16)));
+  x.low = _mm256_cvtps_pd(
+      _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)src)));
+  x.high = _mm256_cvtps_pd(
+      _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(const void *)(src + 16))));
   return x;
 }
 MPNUM_AVX512_ mpnumv_f64 mpnumv_load_sums(const double *src) {
@@ -736,24 +778,28 @@ MPNUM_AVX512_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
   _mm256_storeu_pd(dst + 4, x.high);
 }
 MPNUM_AVX512_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
-  a.low += b.low;
-  a.high += b.high;
+  a.low = _mm256_add_pd(a.low, b.low);
+  a.high = _mm256_add_pd(a.high, b.high);
+# if MPNUM_HAS_GNU_
   __asm__("" : "+v"(a.low), "+v"(a.high));
+# endif
   return a;
 }
 MPNUM_AVX512_ mpnumv_f64 mpnumv_add_product(mpnumv_f64 sum, mpnumv_f64 x, mpnumv_f64 y) {
   sum.low = _mm256_fmadd_pd(x.low, y.low, sum.low);
   sum.high = _mm256_fmadd_pd(x.high, y.high, sum.high);
   /* x is read, so that clang adds to the sum in its place and copies nothing. */
+# if MPNUM_HAS_GNU_
   __asm__("" : "+v"(sum.low), "+v"(sum.high) : "v"(x.low), "v"(x.high));
+# endif
   return sum;
 }
 MPNUM_AVX512_ double mpnumv_sum_f64(mpnumv_f64 x) {
-  __m256d four = x.low + x.high;
+  __m256d four = _mm256_add_pd(x.low, x.high);
   __m128d two;
-  __asm__("" : "+v"(four));
+  MPNUM_HIDE_WIDE_(four);
   two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
-  __asm__("" : "+v"(two));
+  MPNUM_HIDE_WIDE_(two);
   return mpnum_add_f64_(_mm_cvtsd_f64(two), _mm_cvtsd_f64(_mm_unpackhi_pd(two, two)));
 }
 
@@ -904,7 +950,7 @@ MPNUM_AVX512_ uint64_t mpnumv_least_of_factors(const mpnum_encoding_ *encoding,
 # if defined(__NVCC_DIAG_PRAGMA_SUPPORT__)
 #  pragma nv_diagnostic pop
 # endif
-# if !defined(__clang__)
+# if MPNUM_HAS_GNU_ && !defined(__clang__)
 #  pragma GCC diagnostic pop
 # endif
 

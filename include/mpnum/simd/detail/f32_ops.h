@@ -141,6 +141,8 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
   float root;
   __asm__("sqrtss %1, %0" : "=x"(root) : "x"(x));
   return root;
+#elif MPNUM_HAS_MSVC_ && MPNUM_HAS_X86_SIMD_
+  return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x)));
 #elif MPNUM_HAS_GNU_ && defined(__aarch64__)
   float root;
   __asm__("fsqrt %s0, %s1" : "=w"(root) : "w"(x));
@@ -180,8 +182,12 @@ MPNUM_REAL_ float mpnumv_sqrt_raw(float x) {
 #if MPNUM_ASKS_FMA_ || (defined(__x86_64__) && MPNUM_HAS_FMA_ && !MPNUM_ON_DEVICE_)
 /* It needs no target attribute. */
 MPNUM_REAL_ float mpnum_fma_fused_(float a, float b, float c) {
+# if MPNUM_HAS_GNU_
   __asm__("vfmadd213ss %2, %1, %0" : "+x"(a) : "x"(b), "x"(c));
   return a;
+# else
+  return _mm_cvtss_f32(_mm_fmadd_ss(_mm_set_ss(a), _mm_set_ss(b), _mm_set_ss(c)));
+# endif
 }
 #endif
 

@@ -7,6 +7,7 @@
 #include "../../core/detail/environment.h"
 #include "codings.h"
 #include "../isa.h"
+#include "vector_class.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_X86_SIMD_
@@ -19,9 +20,21 @@ MPNUM_C_BEGIN_
 # define MPNUM_ISA_HERE_ 1
 # include "isa_begin.inc"
 
+# if MPNUM_HAS_GNU_
 typedef uint32_t mpnumv_vector __attribute__((__vector_size__(16)));
 typedef uint16_t mpnum_u16_sse2_ __attribute__((__vector_size__(16)));
 typedef uint8_t mpnumv_bytes __attribute__((__vector_size__(16)));
+# else
+MPNUM_VECTOR_CLASSES_(sse2, _mm, __m128, 128)
+MPNUM_FORCED_ mpnumv_vector operator*(mpnumv_vector a, mpnumv_vector b) {
+  const __m128i even = _mm_mul_epu32(a, b);
+  const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+  return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08));
+}
+MPNUM_FORCED_ mpnumv_bytes operator!=(mpnumv_bytes a, mpnumv_bytes b) {
+  return ~(mpnumv_bytes)_mm_cmpeq_epi8(a, b);
+}
+# endif
 typedef __m128i mpnumv_mask;
 typedef mpnumv_vector mpnumv_f32; /* floats as their bits */
 
@@ -90,14 +103,14 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_magnitude(mpnumv_vector x, uint32_t lim
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_add_floats(mpnumv_vector a, mpnumv_vector b) {
   __m128 sum = _mm_add_ps((__m128)a, (__m128)b);
-  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  MPNUM_HIDE_(sum); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_add_scaled(mpnumv_vector power, mpnumv_vector x,
                                             float scale) {
   __m128 sum = _mm_mul_ps((__m128)x, _mm_set1_ps(scale)); /* exact, or far below half */
   sum = _mm_add_ps(sum, (__m128)power);
-  __asm__("" : "+x"(sum)); /* -ffast-math must not see through it */
+  MPNUM_HIDE_(sum); /* -ffast-math must not see through it */
   return (mpnumv_vector)sum;
 }
 MPNUM_SSE2_ mpnumv_f32 mpnumv_f32_of_whole(mpnumv_vector x) {
@@ -113,29 +126,41 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_scaled(mpnumv_vector x, float scale) {
 
 /* Words of func.inc, on floats as bits: rounded once. The asm hides them from
  * -ffast-math, which would divide by way of an estimate, too. */
-# define MPNUM_F32_OPERATION_(name, instruction)                     \
-  MPNUM_SSE2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) { \
-   __m128 x = (__m128)a;                                             \
-   __asm__(instruction " %1, %0" : "+x"(x) : "x"((__m128)b));        \
-   return (mpnumv_vector)x;                                          \
-  }
-MPNUM_F32_OPERATION_(mpnumv_add, "addps")
-MPNUM_F32_OPERATION_(mpnumv_sub, "subps")
-MPNUM_F32_OPERATION_(mpnumv_mul, "mulps")
-MPNUM_F32_OPERATION_(mpnumv_div, "divps")
+# if MPNUM_HAS_GNU_
+#  define MPNUM_F32_OPERATION_(name, instruction, intrinsic)          \
+   MPNUM_SSE2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) { \
+    __m128 x = (__m128)a;                                             \
+    __asm__(instruction " %1, %0" : "+x"(x) : "x"((__m128)b));        \
+    return (mpnumv_vector)x;                                          \
+   }
+# else
+#  define MPNUM_F32_OPERATION_(name, instruction, intrinsic)          \
+   MPNUM_SSE2_ mpnumv_vector name(mpnumv_vector a, mpnumv_vector b) { \
+    return (mpnumv_vector)intrinsic((__m128)a, (__m128)b);            \
+   }
+# endif
+MPNUM_F32_OPERATION_(mpnumv_add, "addps", _mm_add_ps)
+MPNUM_F32_OPERATION_(mpnumv_sub, "subps", _mm_sub_ps)
+MPNUM_F32_OPERATION_(mpnumv_mul, "mulps", _mm_mul_ps)
+MPNUM_F32_OPERATION_(mpnumv_div, "divps", _mm_div_ps)
 # undef MPNUM_F32_OPERATION_
 /* a b + c, as if by one instruction, which SSE2 has not: the product is exact in double,
  * the sum is rounded to double and then to float. That is once too often only where the
  * 29 bits that the second rounding drops are one half exactly, or the result is
  * subnormal; there the sum is rounded to odd first (Boldo, Melquiond 2008). */
-# define MPNUM_F64_OPERATION_(name, instruction)      \
-  MPNUM_SSE2_ __m128d name(__m128d a, __m128d b) {    \
-   __asm__(instruction " %1, %0" : "+x"(a) : "x"(b)); \
-   return a;                                          \
-  }
-MPNUM_F64_OPERATION_(mpnumv_add_pair, "addpd")
-MPNUM_F64_OPERATION_(mpnumv_sub_pair, "subpd")
-MPNUM_F64_OPERATION_(mpnumv_mul_pair, "mulpd")
+# if MPNUM_HAS_GNU_
+#  define MPNUM_F64_OPERATION_(name, instruction, intrinsic) \
+   MPNUM_SSE2_ __m128d name(__m128d a, __m128d b) {          \
+    __asm__(instruction " %1, %0" : "+x"(a) : "x"(b));       \
+    return a;                                                \
+   }
+# else
+#  define MPNUM_F64_OPERATION_(name, instruction, intrinsic) \
+   MPNUM_SSE2_ __m128d name(__m128d a, __m128d b) { return intrinsic(a, b); }
+# endif
+MPNUM_F64_OPERATION_(mpnumv_add_pair, "addpd", _mm_add_pd)
+MPNUM_F64_OPERATION_(mpnumv_sub_pair, "subpd", _mm_sub_pd)
+MPNUM_F64_OPERATION_(mpnumv_mul_pair, "mulpd", _mm_mul_pd)
 # undef MPNUM_F64_OPERATION_
 /* p + c, where it is inexact the neighbour whose last bit is 1; Inf and NaN as they are.
  * The error of the sum is exact (Knuth's TwoSum). */
@@ -143,7 +168,7 @@ MPNUM_SSE2_ __m128d mpnumv_odd_sum(__m128d p, __m128d c) {
   const __m128d sum = mpnumv_add_pair(p, c), b = mpnumv_sub_pair(sum, p);
   const __m128d error =
       mpnumv_add_pair(mpnumv_sub_pair(p, mpnumv_sub_pair(sum, b)), mpnumv_sub_pair(c, b));
-  const __m128i bits = (__m128i)sum, error_bits = (__m128i)error;
+  const __m128i bits = _mm_castpd_si128(sum), error_bits = _mm_castpd_si128(error);
   const __m128i magnitude = _mm_set1_epi64x(0x7fffffff00000000);
   /* by upper words: no error, or Inf or NaN */
   const __m128i exact = _mm_or_si128(
@@ -153,7 +178,8 @@ MPNUM_SSE2_ __m128d mpnumv_odd_sum(__m128d p, __m128d c) {
   const __m128i moved = _mm_andnot_si128(_mm_shuffle_epi32(exact, 0xf5), even);
   const __m128i other_sign = _mm_srli_epi64(_mm_xor_si128(bits, error_bits), 63);
   const __m128i back = _mm_and_si128(moved, other_sign);
-  return (__m128d)_mm_sub_epi64(_mm_add_epi64(bits, moved), _mm_add_epi64(back, back));
+  return _mm_castsi128_pd(
+      _mm_sub_epi64(_mm_add_epi64(bits, moved), _mm_add_epi64(back, back)));
 }
 /* The two upper floats as doubles. */
 MPNUM_SSE2_ __m128d mpnumv_upper_pair(mpnumv_vector x) {
@@ -177,16 +203,16 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma(mpnumv_vector a, mpnumv_vector b, mpnumv_ve
   const __m128d upper = mpnumv_add_pair(
       mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)), mpnumv_upper_pair(c));
   const mpnumv_vector low_words =
-      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0x88);
+      (mpnumv_vector)_mm_shuffle_ps(_mm_castpd_ps(lower), _mm_castpd_ps(upper), 0x88);
   const mpnumv_vector high_words =
-      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0xdd);
+      (mpnumv_vector)_mm_shuffle_ps(_mm_castpd_ps(lower), _mm_castpd_ps(upper), 0xdd);
   const __m128i one_half =
       _mm_cmpeq_epi32((__m128i)(low_words & 0x1fffffffu), _mm_set1_epi32(0x10000000));
   /* below 2^-126 and not 0, as signed words */
   const __m128i subnormal =
       _mm_cmplt_epi32((__m128i)((high_words & 0x7fffffffu) + 0x7fffffffu),
                       _mm_set1_epi32((int)0xb80fffffu));
-  if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(one_half, subnormal)), 0))
+  if (MPNUM_SELDOM_(_mm_movemask_epi8(_mm_or_si128(one_half, subnormal))))
     return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
 }
@@ -207,10 +233,10 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_fma_normal(mpnumv_vector a, mpnumv_vector b,
   const __m128d upper = mpnumv_add_pair(
       mpnumv_mul_pair(mpnumv_upper_pair(a), mpnumv_upper_pair(b)), mpnumv_upper_pair(c));
   const mpnumv_vector low_words =
-      (mpnumv_vector)_mm_shuffle_ps((__m128)lower, (__m128)upper, 0x88);
+      (mpnumv_vector)_mm_shuffle_ps(_mm_castpd_ps(lower), _mm_castpd_ps(upper), 0x88);
   const __m128i one_half =
       _mm_cmpeq_epi32((__m128i)(low_words & 0x1fffffffu), _mm_set1_epi32(0x10000000));
-  if (__builtin_expect(_mm_movemask_epi8(one_half), 0)) return mpnumv_fma_by_odd(a, b, c);
+  if (MPNUM_SELDOM_(_mm_movemask_epi8(one_half))) return mpnumv_fma_by_odd(a, b, c);
   return mpnumv_of_pairs(lower, upper);
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_below(mpnumv_vector x, uint32_t low) {
@@ -223,19 +249,31 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_clamped_or_nan(mpnumv_vector x, uint32_t low,
                                                 uint32_t high) {
   __m128 least = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
   __m128 most = (__m128)mpnumv_splat(high);
+# if MPNUM_HAS_GNU_
   __asm__("minps %1, %0" : "+x"(most) : "x"((__m128)x));
   __asm__("maxps %1, %0" : "+x"(least) : "x"(most));
+# else
+  least = _mm_max_ps(least, _mm_min_ps(most, (__m128)x));
+# endif
   return (mpnumv_vector)least;
 }
 MPNUM_SSE2_ mpnumv_mask mpnumv_not_below(mpnumv_vector x, uint32_t low) {
   __m128 mask = (__m128)mpnumv_splat(low); /* -ffast-math must not see it */
+# if MPNUM_HAS_GNU_
   __asm__("cmpleps %1, %0" : "+x"(mask) : "x"((__m128)x));
-  return (mpnumv_mask)mask;
+# else
+  mask = _mm_cmple_ps(mask, (__m128)x);
+# endif
+  return _mm_castps_si128(mask);
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_sqrt_raw(mpnumv_vector x) {
+# if MPNUM_HAS_GNU_
   __m128 root;
   __asm__("sqrtps %1, %0" : "=x"(root) : "x"((__m128)x));
   return (mpnumv_vector)root;
+# else
+  return (mpnumv_vector)_mm_sqrt_ps((__m128)x);
+# endif
 }
 
 MPNUM_SSE2_ mpnumv_vector mpnumv_larger(mpnumv_vector a, mpnumv_vector b) {
@@ -247,10 +285,11 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_swapped(mpnumv_vector x, int stride) {
   return (mpnumv_vector)_mm_shuffle_epi32((__m128i)x, 0x4e);
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_butterfly(mpnumv_vector x, int stride) {
-  const mpnumv_vector by_1 = {0, 0x80000000u, 0, 0x80000000u};
-  const mpnumv_vector by_2 = {0, 0, 0x80000000u, 0x80000000u};
-  if (stride == 1) return mpnumv_add(mpnumv_swapped(x, 1), x ^ by_1);
-  return mpnumv_add(mpnumv_swapped(x, 2), x ^ by_2);
+  const int sign = (int)0x80000000u;
+  const __m128i by_1 = _mm_setr_epi32(0, sign, 0, sign);
+  const __m128i by_2 = _mm_setr_epi32(0, 0, sign, sign);
+  if (stride == 1) return mpnumv_add(mpnumv_swapped(x, 1), x ^ (mpnumv_vector)by_1);
+  return mpnumv_add(mpnumv_swapped(x, 2), x ^ (mpnumv_vector)by_2);
 }
 
 MPNUM_SSE2_ int mpnumv_any_above(int bits, mpnumv_vector x, mpnumv_vector limit) {
@@ -308,7 +347,7 @@ MPNUM_SSE2_ void mpnumv_copy_padded(uint8_t *dst, const uint8_t *src, size_t byt
 MPNUM_SSE2_ mpnumv_vector mpnumv_load8(const uint8_t *src) {
   const __m128i zero = _mm_setzero_si128();
   int word;
-  __builtin_memcpy(&word, src, 4);
+  MPNUM_MEMCPY_(&word, src, 4);
   return (mpnumv_vector)_mm_unpacklo_epi16(
       _mm_unpacklo_epi8(_mm_cvtsi32_si128(word), zero), zero);
 }
@@ -371,7 +410,7 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_load_odd64(const uint8_t *src) {
 MPNUM_SSE2_ __m128 mpnum_cut_of_two_sse2_(const uint8_t *src) {
   const __m128i x = (__m128i)mpnumv_load32(src), below = _mm_set1_epi64x(0x1fffffff);
   const __m128i carry = _mm_add_epi64(_mm_and_si128(x, below), below);
-  return _mm_cvtpd_ps((__m128d)_mm_andnot_si128(below, _mm_or_si128(x, carry)));
+  return _mm_cvtpd_ps(_mm_castsi128_pd(_mm_andnot_si128(below, _mm_or_si128(x, carry))));
 }
 MPNUM_SSE2_ mpnumv_vector mpnumv_load_cut64(const uint8_t *src) {
   return (mpnumv_vector)_mm_movelh_ps(mpnum_cut_of_two_sse2_(src),
@@ -418,8 +457,13 @@ MPNUM_SSE2_ mpnumv_bytes mpnumv_sign_bytes(const mpnumv_vector x[4]) {
 }
 MPNUM_SSE2_ int mpnumv_any_nan(const mpnumv_vector x[4]) {
   __m128 low = (__m128)x[0], high = (__m128)x[2]; /* -ffast-math must not see it */
+# if MPNUM_HAS_GNU_
   __asm__("cmpunordps %1, %0" : "+x"(low) : "x"((__m128)x[1]));
   __asm__("cmpunordps %1, %0" : "+x"(high) : "x"((__m128)x[3]));
+# else
+  low = _mm_cmpunord_ps(low, (__m128)x[1]);
+  high = _mm_cmpunord_ps(high, (__m128)x[3]);
+# endif
   return _mm_movemask_ps(_mm_or_ps(low, high)) != 0;
 }
 MPNUM_SSE2_ mpnumv_bytes mpnumv_where_nan(const mpnumv_vector x[4], uint8_t nan_result,
@@ -550,11 +594,16 @@ MPNUM_SSE2_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {
   return count;
 }
 
+# if MPNUM_HAS_GNU_
 typedef double mpnumv_f64 __attribute__((__vector_size__(16)));
+# else
+typedef __m128d mpnumv_f64;
+# endif
 
 MPNUM_SSE2_ mpnumv_f64 mpnumv_splat_f64(double x) { return _mm_set1_pd(x); }
 MPNUM_SSE2_ mpnumv_f64 mpnumv_load_f64(const uint8_t *src) {
-  return _mm_cvtps_pd((__m128)_mm_loadl_epi64((const __m128i *)(const void *)src));
+  return _mm_cvtps_pd(
+      _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)src)));
 }
 
 MPNUM_SSE2_ mpnumv_f64 mpnumv_load_sums(const double *src) {
@@ -566,12 +615,20 @@ MPNUM_SSE2_ void mpnumv_store_sums(double *dst, mpnumv_f64 x) {
   MPNUM_MEMCPY_(dst, &x, sizeof x);
 }
 MPNUM_SSE2_ mpnumv_f64 mpnumv_add_f64(mpnumv_f64 a, mpnumv_f64 b) {
+# if MPNUM_HAS_GNU_
   mpnumv_f64 sum = a + b;
-  __asm__("" : "+x"(sum));
+  MPNUM_HIDE_(sum);
   return sum;
+# else
+  return _mm_add_pd(a, b);
+# endif
 }
 MPNUM_SSE2_ mpnumv_f64 mpnumv_add_product(mpnumv_f64 sum, mpnumv_f64 x, mpnumv_f64 y) {
+# if MPNUM_HAS_GNU_
   return mpnumv_add_f64(sum, x * y);
+# else
+  return _mm_add_pd(sum, _mm_mul_pd(x, y));
+# endif
 }
 MPNUM_SSE2_ double mpnumv_sum_f64(mpnumv_f64 x) {
   return mpnum_add_f64_(_mm_cvtsd_f64(x), _mm_cvtsd_f64(_mm_unpackhi_pd(x, x)));
