@@ -6,7 +6,7 @@
 #include <fenv.h>
 #include <stdint.h>
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) || defined(_M_X64)
 # include <xmmintrin.h>
 /* MXCSR: FTZ and DAZ. Its low six bits say which exceptions were raised. */
 enum { FLUSHES_RESULTS = 0x8000, FLUSHES_ARGUMENTS = 0x0040, FLUSHES = 0x8040 };

@@ -182,6 +182,7 @@ def exhaustive(pool):
 
 def begin_wine(folder):
     """Wine says something when it makes its folder, which is no line of a program's."""
+    os.environ.update(WINEPREFIX=str(folder), WINEDEBUG="-all")
     wine = next(filter(shutil.which, WINE), None)
     if wine and not folder.exists():
         run(wine, "wineboot", "--init")
@@ -194,8 +195,7 @@ def main():
         return 2
     # What zig compiles of a C library, and Wine's folders, stay in the build folder for the next time.
     build = Path(os.environ.get("MPNUM_BUILD") or tempfile.gettempdir()).resolve()
-    os.environ.update(ZIG_GLOBAL_CACHE_DIR=str(build / "zig"), ZIG_LOCAL_CACHE_DIR=str(build / "zig"),
-                      WINEPREFIX=str(build / "wine"), WINEDEBUG="-all")
+    os.environ.update(ZIG_GLOBAL_CACHE_DIR=str(build / "zig"), ZIG_LOCAL_CACHE_DIR=str(build / "zig"))
     begin_wine(build / "wine")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return tap.run(*tiers[sys.argv[1]](pool))
