@@ -20,16 +20,36 @@ bool refuse(refusal *why, const char *format, ...) {
   return false;
 }
 
+/* Bytes of the character that begins here, 0 if it is no UTF-8 (Unicode 15.0, table 3-7).
+ */
+static size_t character_bytes(const unsigned char *at) {
+  unsigned char least = 0x80, most = 0xbf;
+  size_t count = 2;
+  if (at[0] < 0x80) return 1;
+  if (at[0] < 0xc2 || at[0] > 0xf4) return 0;
+  if (at[0] >= 0xe0) count = at[0] >= 0xf0 ? 4 : 3;
+  if (at[0] == 0xe0) least = 0xa0;
+  if (at[0] == 0xed) most = 0x9f;
+  if (at[0] == 0xf0) least = 0x90;
+  if (at[0] == 0xf4) most = 0x8f;
+  if (at[1] < least || at[1] > most) return 0;
+  for (size_t i = 2; i < count; ++i)
+    if ((at[i] & 0xc0) != 0x80) return 0;
+  return count;
+}
+
 /* C1 controls are U+0080..U+009F, in UTF-8 the byte c2 and one of 80..9f. */
-static bool starts_c1_control(const unsigned char *at) {
-  return at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
+static bool is_control(const unsigned char *at) {
+  return at[0] < 0x20 || at[0] == 0x7f || (at[0] == 0xc2 && at[1] <= 0x9f);
 }
 
 void clean_text(char *text) {
-  unsigned char *at;
-  for (at = (unsigned char *)text; *at != 0; ++at) {
-    if (starts_c1_control(at)) at[0] = at[1] = '?';
-    if (*at < 0x20 || *at == 0x7f) *at = '?';
+  unsigned char *at = (unsigned char *)text;
+  while (*at != 0) {
+    const size_t count = character_bytes(at);
+    const bool is_clean = count > 0 && !is_control(at);
+    for (size_t left = count > 0 ? count : 1; left > 0; --left, ++at)
+      if (!is_clean) *at = '?';
   }
 }
 

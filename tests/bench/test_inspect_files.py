@@ -321,6 +321,18 @@ def names_are_cut_where_they_are_alike():
         assert re.match(r"the_network_layer_\d_[qk]", line), line
 
 
+def bytes_that_are_no_utf8_become_question_marks():
+    """Each of what Unicode's table of well-formed bytes leaves out; 9b alone begins a command to some terminals."""
+    for name, shown in ((b"w\x9b31m", "w?31m"), (b"\xffw\xc3", "?w?"), ("w\u00e9\u20ac\U0001d11e".encode(), "w\u00e9\u20ac\U0001d11e"),
+                        (b"w\xe0\x9f\xbfx", "w???x"), (b"w\xed\xa0\x80x", "w???x"), (b"w\xf0\x8f\xbf\xbf", "w????"),
+                        (b"w\xf4\x90\x80\x80", "w????"), (b"w\xc1\xbf\xf5", "w???"), (b"w\xe2\x82.", "w??."),
+                        (b"w\xf0\x9d\x84.", "w???."), ("w\u0080.".encode(), "w??."), ("w\u00a0.".encode(), "w\u00a0.")):
+        with Folder(**{"a.gguf": gguf([(name, "f32", [32, 32], floats(*gauss(1024)))])}) as folder:
+            for arguments in ([], ["--tensor", "*"]):
+                code, out, errors = bench(*arguments, "a.gguf", folder=folder)
+                assert code == 0 and errors == "" and shown in out, (name, code, out, errors)
+
+
 def small_tensors_have_one_line():
     values = floats(*gauss(2048))
     files = {"a.safetensors": safetensors({
@@ -348,4 +360,5 @@ sys.exit(tap.run(
     onnx_is_converted_by_its_lines,
     a_part_is_claimed_by_the_last_word_alone,
     names_are_cut_where_they_are_alike,
+    bytes_that_are_no_utf8_become_question_marks,
     small_tensors_have_one_line))
