@@ -99,7 +99,7 @@ static mpnum_cross_entropy_options special_way(uint32_t kind, uint32_t way) {
   if (way / 2 == 2) how.softmax.mask = special_mask;
   if (way == 5) how.softmax.mask_stride = special_columns;
   if (way / 2 == 3) how.softmax.lengths = special_lengths;
-  if (way / 2 >= 3 && way != 7) how.softmax.scale = 0x1p-149f;
+  if (way / 2 >= 3 && way != 7) how.softmax.scale = mpnum_from_bits_f32(1);
   return how;
 }
 static void put_special(mpnum_status status) {
@@ -307,8 +307,8 @@ static mpnum_contrastive_options with_pairs(const mpnum_cross_entropy_options *o
   return how;
 }
 static mpnum_status with_diagonal(const mpnum_cross_entropy_options *of, uint32_t kind) {
-  const mpnum_contrastive_options how =
-      with_pairs(of, kind, of->softmax.flags && kind % 3 == 0 ? 0x1p-149f : 1.5f);
+  const mpnum_contrastive_options how = with_pairs(
+      of, kind, of->softmax.flags && kind % 3 == 0 ? mpnum_from_bits_f32(1) : 1.5f);
   return mpnum_contrastive_loss(special_losses, special_others, SPECIAL_DST, SPECIAL_SRC,
                                 &how);
 }
