@@ -196,6 +196,43 @@ static void every_pair_was_converted(void) {
         modes_tried);
 }
 
+/* As scalars have it: the one NaN, which bias 127 and 8 bits of exponent had as -0. */
+static void nan_of_p3109_is_a_nan_both_ways(void) {
+  static const int shapes[][3] = {
+      {8, 0, 127}, {7, 1, 63}, {7, 0, 63}, {4, 3, 8}, {5, 2, 16}};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k)
+    for (int policy = 0; policy < 4; ++policy) {
+      const int bits = 1 + shapes[k][0] + shapes[k][1], bytes = bits > 8 ? 2 : 1;
+      const uint32_t nan_code = UINT32_C(1) << (bits - 1);
+      const mpnum_format f32 = mpnum_format_of(MPNUM_TYPE_F32);
+      float x[130], back[130];
+      uint16_t codes[130];
+      mpnum_format format;
+      CHECK(mpnum_format_init(&format, 1, shapes[k][0], shapes[k][1], shapes[k][2],
+                              MPNUM_SPECIALS_P3109) == MPNUM_OK,
+            "made");
+      format.nan_policy = (uint8_t)policy;
+      for (int i = 0; i < 130; ++i)
+        x[i] = i % 3 ? 1.0f : mpnum_from_bits_f32(i % 2 ? 0xffc12345u : 0x7f800001u);
+      CHECK(convert_array_formats(format, codes, f32, x, 130, MPNUM_ROUND_NEAREST_EVEN,
+                                  MPNUM_OVERFLOW_IEEE, 0, 0) == MPNUM_OK &&
+                convert_array_formats(f32, back, format, codes, 130,
+                                      MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                                      0) == MPNUM_OK,
+            "converted");
+      for (int i = 0; i < 130; ++i) {
+        const uint32_t code = bytes == 2 ? codes[i] : ((const uint8_t *)codes)[i];
+        const uint32_t result = mpnum_bits_f32(back[i]);
+        if (i % 3)
+          CHECK(result == 0x3f800000u, "1 is %08x", result);
+        else
+          CHECK(code == nan_code && (result & 0x7fffffffu) > 0x7f800000u,
+                "%d.%d, policy %d, element %d: %x, back %08x", shapes[k][0], shapes[k][1],
+                policy, i, code, result);
+      }
+    }
+}
+
 int main(void) {
   const mpnum_isa before = isa_in_use();
   char names[80] = "";
@@ -211,5 +248,6 @@ int main(void) {
   TAP_RUN(every_pair_was_converted);
   RUN_FOR_EACH_ISA(matrices_in_place_are_converted_or_refused);
   RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
+  RUN_FOR_EACH_ISA(nan_of_p3109_is_a_nan_both_ways);
   return tap_done();
 }

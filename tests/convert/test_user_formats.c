@@ -216,6 +216,31 @@ static void formats_are_made_when_possible(void) {
   }
 }
 
+/* P3109: the code of -0 is the one NaN, which has neither sign nor payload. */
+static void nan_of_p3109_is_one_code(void) {
+  static const uint32_t sources[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xffffffff,
+                                     0x7fabcdef};
+  size_t made = 0;
+  for (int i = 0; i < 8 * 8 * 340; ++i) {
+    const user_format user = {1, 1 + i % 8, i / 8 % 8, i / 64 - 160, REF_SPECIALS_P3109};
+    mpnum_format format;
+    if (make(&format, &user) != MPNUM_OK) continue;
+    ++made;
+    for (int policy = 0; policy < 4; ++policy)
+      for (size_t k = 0; k < sizeof sources / sizeof *sources; ++k) {
+        const uint32_t want = UINT32_C(1) << (user.exponent_bits + user.mantissa_bits);
+        uint32_t code, back;
+        format.nan_policy = (uint8_t)policy;
+        code = mpnum_encode(format, float_of(sources[k]), MPNUM_ROUND_NEAREST_EVEN,
+                            MPNUM_OVERFLOW_IEEE, 0);
+        if (code != want) describe(&user, "NaN", sources[k], code, want);
+        back = bits_of_float(mpnum_decode(format, want)) & 0x7fffffffu;
+        if (back <= 0x7f800000u) describe(&user, "decode", want, back, 0x7fffffffu);
+      }
+  }
+  CHECK(made > 1000, "%zu formats", made);
+}
+
 int main(int argc, char **argv) {
   read_arguments(argc, argv);
   for (int i = 0; i < REF_SPECIALS; ++i) {
@@ -231,5 +256,6 @@ int main(int argc, char **argv) {
   }
   TAP_RUN(scale_types_convert_as_the_reference);
   TAP_RUN(impossible_formats_are_refused);
+  TAP_RUN(nan_of_p3109_is_one_code);
   return tap_done();
 }

@@ -64,7 +64,7 @@ typedef enum mpnum_nan_policy {
   MPNUM_NAN_CANONICAL = 0, /* the canonical NaN, sign dropped */
   MPNUM_NAN_SIGN = 1,      /* the canonical NaN with the sign of the source */
   MPNUM_NAN_PAYLOAD =
-      2, /* sign and leading payload bits kept, made quiet (formats with Inf) */
+      2, /* sign and leading payload bits kept, made quiet (specials of IEEE 754) */
   MPNUM_NAN_ZERO = 3 /* as SIGN; in a format without NaN a zero of the other sign */
 } mpnum_nan_policy;
 

@@ -200,6 +200,12 @@ MPNUM_INLINE int mpnum_overflows_to_max_(mpnum_rounding rounding, uint32_t sign)
          (rounding == MPNUM_ROUND_UP && sign) || (rounding == MPNUM_ROUND_DOWN && !sign);
 }
 
+/* Whether NaNs have payloads: those of IEEE 754, not the one that P3109 has for -0. */
+MPNUM_INLINE int mpnum_has_payloads_(mpnum_format format) {
+  const int sign_shift = format.exponent_bits + format.mantissa_bits;
+  return format.inf_code && !(format.nan_code >> sign_shift);
+}
+
 /* What stands for a NaN where the format has none; sign is that of the source, in its
  * place. */
 MPNUM_INLINE uint32_t mpnum_no_nan_(mpnum_format format, uint32_t sign) {
@@ -214,7 +220,7 @@ MPNUM_INLINE uint32_t mpnum_no_nan_(mpnum_format format, uint32_t sign) {
 MPNUM_INLINE uint32_t mpnum_encode_nan_(mpnum_format format, mpnum_source_ source,
                                         uint32_t sign) {
   if (format.nan_code == 0) return mpnum_no_nan_(format, sign);
-  if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
+  if (format.nan_policy == MPNUM_NAN_PAYLOAD && mpnum_has_payloads_(format))
     return sign | format.inf_code | (uint32_t)1 << (format.mantissa_bits - 1) |
            source.payload >> (23 - format.mantissa_bits);
   return format.nan_policy == MPNUM_NAN_CANONICAL ? format.nan_code
@@ -322,7 +328,7 @@ MPNUM_INLINE uint32_t mpnum_decode_nan_(mpnum_format format, uint32_t code) {
   const uint32_t magnitude = code & (((uint32_t)1 << sign_shift) - 1);
   const uint32_t sign = (code >> sign_shift & format.sign_bits) << 31;
   if (format.nan_policy == MPNUM_NAN_CANONICAL) return 0x7fffffffu;
-  if (format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code)
+  if (format.nan_policy == MPNUM_NAN_PAYLOAD && mpnum_has_payloads_(format))
     return sign | 0x7fc00000u | magnitude << (23 - format.mantissa_bits);
   return sign | 0x7fc00000u;
 }
@@ -362,7 +368,7 @@ MPNUM_INLINE uint32_t mpnum_decode_bits_(mpnum_format format, uint32_t stored) {
   const uint32_t code = mpnum_code_(format, stored);
   const int up = 23 - format.mantissa_bits;
   /* bf16 and tf32 are prefixes of f32: Inf and NaN widen like all else, payload kept. */
-  if (format.bias == 127 && format.exponent_bits == 8 && format.inf_code)
+  if (format.bias == 127 && format.exponent_bits == 8 && mpnum_has_payloads_(format))
     return code << up;
   if (!MPNUM_ON_DEVICE_ && MPNUM_IS_KNOWN_(format.bias) && format.has_zero &&
       format.bias != 127 && format.bias >= -125 &&

@@ -140,7 +140,7 @@ MPNUM_INLINE int mpnum_has_byte_blocks_(mpnum_format format, mpnum_rounding roun
 /* The leading bits of f32: bf16, tf32. */
 MPNUM_INLINE int mpnum_is_prefix_(mpnum_format format) {
   return format.bias == 127 && format.exponent_bits == 8 && format.sign_bits &&
-         format.inf_code && format.nan_policy == MPNUM_NAN_CANONICAL;
+         mpnum_has_payloads_(format) && format.nan_policy == MPNUM_NAN_CANONICAL;
 }
 /* Whether to-nearest, truncating and stochastic loops that keep those bits serve. */
 MPNUM_INLINE int mpnum_has_prefix_loop_(const mpnum_conversion_ *conversion) {
@@ -367,7 +367,7 @@ MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   const int is_nearest = rounding == MPNUM_ROUND_NEAREST_EVEN;
   const int is_to_odd = rounding == MPNUM_ROUND_TO_ODD;
   const int has_payload =
-      format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code && format.nan_code;
+      format.nan_policy == MPNUM_NAN_PAYLOAD && mpnum_has_payloads_(format);
   mpnum_any_encoding_ any;
   any.has_nearest = mpnum_has_nearest_magnitude_(format, rounding);
   any.nearest = mpnum_encoding_of_(format, overflow);
@@ -449,14 +449,16 @@ typedef struct mpnum_any_decoding_ {
 MPNUM_HOST_COLD_ mpnum_any_decoding_ mpnum_any_decoding_of_(mpnum_format format) {
   const int sign_shift = format.exponent_bits + format.mantissa_bits;
   const int is_canonical = format.nan_policy == MPNUM_NAN_CANONICAL;
-  const int has_payload = format.nan_policy == MPNUM_NAN_PAYLOAD && format.inf_code;
+  const int has_payload =
+      format.nan_policy == MPNUM_NAN_PAYLOAD && mpnum_has_payloads_(format);
   mpnum_any_decoding_ any;
   any.storage_shift = format.storage_shift;
   any.sign_left = 31 - sign_shift;
   any.up = 23 - format.mantissa_bits;
   any.sign_bit = (uint32_t)format.sign_bits << sign_shift;
   any.ones = ((uint32_t)1 << sign_shift) - 1;
-  any.is_prefix = format.bias == 127 && format.exponent_bits == 8 && format.inf_code != 0;
+  any.is_prefix =
+      format.bias == 127 && format.exponent_bits == 8 && mpnum_has_payloads_(format);
   any.low_nan = format.nan_code << any.up;
   any.is_power = format.bias == 127 && !any.is_prefix;
   any.zero = format.has_zero ? 0 : 0x00400000u;
