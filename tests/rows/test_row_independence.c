@@ -36,7 +36,7 @@ static int mx_e4m3(void *context, const rows_call *call) {
   const size_t columns = *(const size_t *)context, blocks = (columns + 31) / 32;
   const mpnum_blockscale_format format =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
-  uint8_t *const scales = malloc(call->rows * blocks);
+  uint8_t *const scales = (uint8_t *)malloc(call->rows * blocks);
   mpnum_blockscaled to = {call->dst, call->dst_stride, scales, call->rows * blocks, 0, 0};
   const mpnum_status status =
       mpnum_quantize_blocks(&format, to, src_of(call, columns), NULL, NULL);
@@ -117,7 +117,7 @@ static int knows_the_number(void *context, const rows_call *call) {
   (void)context;
   copy(call);
   for (size_t i = 0; i < call->rows; ++i)
-    *(float *)((char *)call->dst + i * call->dst_stride) += (float)(i / 33);
+    *(float *)(void *)((char *)call->dst + i * call->dst_stride) += (float)(i / 33);
   return 0;
 }
 static int reads_the_next(void *context, const rows_call *call) {
@@ -127,7 +127,7 @@ static int reads_the_next(void *context, const rows_call *call) {
     float next;
     memcpy(&next, (const char *)call->src + (i + 1) * call->src_stride, 4);
     if (bits_of(next) == 0xffffffffu)
-      *(float *)((char *)call->dst + i * call->dst_stride) = next;
+      *(float *)(void *)((char *)call->dst + i * call->dst_stride) = next;
   }
   return 0;
 }

@@ -8,11 +8,11 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "conformance"))
 
+import rows
 import tap
 
 try:
     import numpy
-    import rows
 except ImportError:
     numpy = None
 
