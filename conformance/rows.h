@@ -128,7 +128,7 @@ static inline void rows_run_(rows_findings *findings, int way, rows_kernel *kern
       rows_compare_(&findings->ways[way], row, expected, here, batch->dst_size);
     for (k = batch->dst_size; k < dst_stride; k += AROUND)
       rows_compare_(&findings->ways[ROWS_OUTSIDE], row, padding, here + k,
-                    dst_stride - k < AROUND ? dst_stride - k : AROUND);
+                    dst_stride - k < AROUND ? dst_stride - k : (size_t)AROUND);
   }
   free(memory);
 }
