@@ -307,8 +307,8 @@ static mpnum_contrastive_options with_pairs(const mpnum_cross_entropy_options *o
   return how;
 }
 static mpnum_status with_diagonal(const mpnum_cross_entropy_options *of, uint32_t kind) {
-  const mpnum_contrastive_options how = with_pairs(
-      of, kind, of->softmax.flags && kind % 3 == 0 ? mpnum_from_bits_f32(1) : 1.5f);
+  const uint32_t scale = of->softmax.flags && kind % 3 == 0 ? 1 : 0x3fc00000u; /* 1.5 */
+  const mpnum_contrastive_options how = with_pairs(of, kind, mpnum_from_bits_f32(scale));
   return mpnum_contrastive_loss(special_losses, special_others, SPECIAL_DST, SPECIAL_SRC,
                                 &how);
 }
