@@ -117,7 +117,8 @@ def in_onnx():
 def codes_by_value(to):
     """From values to codes, as bits of f64; of NaN one code."""
     format = format_named(to)
-    words = [code << format.contents.storage_shift for code in range(1 << width_of(to))]
+    shift = format.contents.storage_shift
+    words = [code << shift for code in range(1 << (width_of(to) - shift))]
     return {reference.ref_decode(format, word): word for word in reversed(words)}
 
 
@@ -310,6 +311,37 @@ def in_folder(peer, variable, parts, library=None):
     return stack
 
 
+# Precision, exponents and whether it has an Inf, of formats whose codes with the largest exponent are all numbers, or none.
+CPFLOAT = {"f16": (11, -14, 15, True), "bf16": (8, -126, 127, True), "tf32": (11, -126, 127, True), "e5m2": (3, -14, 15, True),
+           "e3m4": (5, -2, 3, True), "e3m2": (3, -2, 4, False), "e2m3": (4, 0, 2, False), "e2m1": (2, 0, 2, False)}
+
+
+def in_cpfloat():
+    """It rounds values, in f32 and in f64, to those of a format."""
+    folder, np = os.environ.get("CPFLOAT"), numpy()
+    if not folder:
+        raise Missing("CPFLOAT=FOLDER names it")
+    with tempfile.TemporaryDirectory() as made:
+        library = built("cc", made, ["-w", "-I", Path(folder) / "src", ROOT / "tools/conformance_cpfloat.c", "-lm"])
+    modes = {"nearest_even": 1, "toward_zero": 4, "up": 2, "down": 3, "nearest_away": -1, "to_odd": 7}
+
+    def convert(words, source, format, saturates, mode, table):
+        given = floats(words, source)
+        back = np.zeros_like(given)
+        run = getattr(library, f"round_{source}")
+        if run(ctypes.c_void_p(back.ctypes.data), ctypes.c_void_p(given.ctypes.data), ctypes.c_size_t(len(given)), *format[:3], saturates, mode):
+            return [None] * len(given)
+        back = back.astype(np.float64)
+        back[np.isnan(back)] = np.array([0x7fffffffffffffff], np.uint64).view(np.float64)[0]
+        return [table.get(bits) for bits in codes_of(back)]
+
+    return version_of(folder), [
+        (source, to, overflow, rounding, lambda words, source=source, format=format, overflow=overflow, mode=mode, table=codes_by_value(to):
+         convert(words, source, format, overflow == "saturate", mode, table))
+        for to, format in CPFLOAT.items() for overflow in OVERFLOWS if format[3] or overflow == "saturate"
+        for source in ("f32", "f64") for rounding, mode in modes.items()]
+
+
 # Blocks: rows of (element, rule, a function from an array of blocks to arrays of values, or of scales and of codes).
 
 
@@ -341,21 +373,24 @@ def blocks_in_microxcaling():
 def blocks_in_torchao():
     torch, torchao = load("torch"), load("torchao")
     try:
-        tensor, config = load("torchao.prototype.mx_formats.mx_tensor"), load("torchao.prototype.mx_formats.config")
-        names = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "e3m2": "fp6_e3m2", "e2m3": "fp6_e2m3", "e2m1": torch.float4_e2m1fn_x2}
+        tensor = load("torchao.prototype.mx_formats.mx_tensor")
+        unpack = tensor.unpack_uint4
+        modes = getattr(tensor, "ScaleCalculationMode", None) or load("torchao.prototype.mx_formats.config").ScaleCalculationMode
+        names = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2, "e3m2": "fp6_e3m2", "e2m3": "fp6_e2m3",
+                 "e2m1": getattr(torch, "float4_e2m1fn_x2", "fp4_e2m1")}
     except AttributeError as reason:
         raise Missing(f"PyTorch {torch.__version__} is too old for it ({reason})") from None
     np = numpy()
 
     def convert(x, element, rule):
-        scales, codes = tensor.to_mx(torch.from_numpy(x.copy()), names[element], 32, getattr(config.ScaleCalculationMode, rule.upper()))
-        codes = codes.view(torch.uint8).numpy().reshape(len(x), -1)
-        if element == "e2m1":
-            codes = np.stack([codes & 15, codes >> 4], -1).reshape(x.shape)
-        return scales.view(torch.uint8).numpy().reshape(-1), codes
+        scales, codes = tensor.to_mx(torch.from_numpy(x.copy()), names[element], 32, getattr(modes, rule.upper()))
+        codes = codes.view(torch.uint8)
+        if element == "e2m1":  # two a byte, of which the first one is the lower or, in older ones, the upper half
+            codes = unpack(codes)
+        return scales.view(torch.uint8).numpy().reshape(-1), codes.numpy().reshape(x.shape)
 
     return torchao.__version__, [(element, rule, lambda x, element=element, rule=rule: convert(x, element, rule))
-                                 for element in names for rule in MX_RULES]
+                                 for element in names for rule in MX_RULES if hasattr(modes, rule.upper())]
 
 
 def blocks_in_ggml():
@@ -390,7 +425,7 @@ STACKS = {
     "PyTorch": in_torch, "JAX": in_jax, "NumKong": in_numkong, "CUDA headers": in_cuda, "F16C": in_f16c, "GCC": in_gcc, "clang": in_clang,
     "Eigen": in_package("eigen", "eigen3"), "Highway": in_package("highway", "libhwy"), "Imath": in_package("imath", "Imath", "cc"),
     "FP16": in_folder("fp16", "FP16", ["", "include"]), "ggml": in_folder("ggml", "GGML", ["include"], "ggml-cpu"),
-    "CPFloat": in_folder("cpfloat", "CPFLOAT", ["", "src", "include"]), **BLOCK_STACKS,
+    "CPFloat": in_cpfloat, **BLOCK_STACKS,
 }
 
 
@@ -455,6 +490,8 @@ def cause(row, word, got, want):
     if mode == away and got == encoded(to, bits + 1, mode, overflow):
         return "adds one half"
     toward_zero = encoded(to, bits, ROUNDINGS.index("toward_zero"), overflow)
+    if not (reference.ref_decode(format, got) | reference.ref_decode(format, want)) & (1 << 63) - 1:
+        return "sign of zero"
     if not got & (1 << width_of(to) - 1) - 1 and (source == "f64" or got != toward_zero) and reference.ref_decode(format, want) & (1 << 63) - 1 <= LEAST_NORMAL:
         return "flushes" if got != by_way_of("f32") or source != "f64" else "through f32"
     if source == "f64" and got in (by_way_of("f32"), to == "e8m0" and by_way_of("f32", away)):
@@ -473,8 +510,6 @@ def cause(row, word, got, want):
         return "truncates"
     if width_of(to) < 16 and got == by_way_of("f16"):
         return "through f16"
-    if not (reference.ref_decode(format, got) | reference.ref_decode(format, want)) & (1 << 63) - 1:
-        return "sign of zero"
     return None
 
 
@@ -573,6 +608,7 @@ def compare(name):
         return result
     if name in BLOCK_STACKS:
         return compare_blocks(result, rows)
+    assert rows, f"{name} converts nothing"
     for source, to, overflow, rounding, convert in rows:
         # A stack that has one rule alone is taken at the one that it keeps better.
         rules = [overflow] if overflow else OVERFLOWS if width_of(to) == 8 else ["ieee"] if width_of(to) > 8 else ["saturate"]
