@@ -334,6 +334,22 @@ static void clipping_is_rounded_once(void) {
   CHECK(got == 7, "nothing is written");
 }
 
+/* 0 says that the verdict will be to skip, where scales of any size are taken, too. */
+static void a_multiplier_of_a_step_that_applies_is_not_0(void) {
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_torch());
+  mpnum_grad_optimizer optimizer = mpnum_grad_optimizer_of(&scaler);
+  float multiplier = 7;
+  must(mpnum_grad_scaler_report_checked(&scaler, &optimizer, 0, 65536));
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, (float)ldexp(1, -119),
+                                     &multiplier) == MPNUM_ERROR_UNREPRESENTABLE &&
+            multiplier == 7,
+        "2^-119 / 2^32: %a", (double)multiplier);
+  CHECK(mpnum_grad_scaler_multiplier(&scaler, &optimizer, (float)ldexp(1, -117),
+                                     &multiplier) == MPNUM_OK &&
+            mpnum_bits_f32(multiplier) == 1,
+        "2^-117 / 2^32: %a", (double)multiplier);
+}
+
 int main(void) {
   set_control_word(control_word_of(FE_TONEAREST)); /* -ffast-math starts in another */
   TAP_RUN(a_scaler_that_is_off_passes_everything);
@@ -350,5 +366,6 @@ int main(void) {
   TAP_RUN(handles_may_live_anywhere);
   TAP_RUN(losses_never_overflow_silently);
   TAP_RUN(clipping_is_rounded_once);
+  TAP_RUN(a_multiplier_of_a_step_that_applies_is_not_0);
   return tap_done();
 }

@@ -459,8 +459,8 @@ MPNUM_FUNC int mpnum_grad_can_clip_(const mpnum_grad_scaler *scaler,
  *   MPNUM_ERROR_STALE_HANDLE, MPNUM_ERROR_STALE_SCALE; MPNUM_ERROR_NOT_CHECKED,
  *   MPNUM_ERROR_ALREADY_UNSCALED, MPNUM_ERROR_ALREADY_STEPPED; MPNUM_ERROR_NORM_UNKNOWN:
  *   the norm was reported as unknown, and max_norm is not Inf;
- *   MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126. *multiplier is then
- *   unchanged.
+ *   MPNUM_ERROR_UNREPRESENTABLE: the product is below 2^-126, with any_scale is rounded
+ *   to 0, which would say skip. *multiplier is then unchanged.
  * A scaler that is not enabled returns MPNUM_ERROR_NOT_CHECKED also if max_norm is not
  * Inf and the norm was not taken since the last step; its multiplier is never 0, but 1 if
  * there is nothing to clip. */
@@ -482,7 +482,7 @@ MPNUM_MUST_CHECK MPNUM_MATH_ mpnum_status mpnum_grad_scaler_multiplier(
     status = mpnum_grad_clip_over_(scaler->scale, scaler->inverse, optimizer->norm,
                                    max_norm, &product);
     if (status != MPNUM_OK) return status;
-    if (mpnum_bits_f32(product) < 0x00800000u && !scaler->config.any_scale)
+    if (mpnum_bits_f32(product) < (scaler->config.any_scale ? 1u : 0x00800000u))
       return MPNUM_ERROR_UNREPRESENTABLE;
   }
   if (is_enabled && optimizer->found_inf) product = 0.0f;
