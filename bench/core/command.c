@@ -39,6 +39,8 @@ bool command_read(const command_option *options, size_t count, int argc, char **
   while ((found = getopt_long(argc, argv, ":", known, NULL)) != -1) {
     if (found == ':')
       return refuse(why, "%s needs a value; see --help", argv[optind - 1]);
+    if (found == '?' && optopt != 0 && optopt < FIRST) /* one letter, or more behind it */
+      return refuse(why, "no such option: '-%c'; see --help", optopt);
     if (found == '?')
       return refuse(why, "no such option: '%s'; see --help", argv[optind - 1]);
     if (!take(&options[found - FIRST], chosen, why)) return false;

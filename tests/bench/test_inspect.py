@@ -535,6 +535,7 @@ def wrong_options_are_refused():
                       ["--json", "in.npy"], ["--csv", "x", "--svg", "x"], ["--svg", "no/such/x"], ["--json", "."]):
         refused("in.npy", *arguments, files=files)
     assert "no file named" in refused(files=files)
+    assert "no such option: '-x'" in refused("in.npy", "-xy", files=files)  # of letters the one that is wrong
 
 
 def help_names_every_option():
