@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Changes of one token anywhere in the headers, each run against the programs that include the file until one fails. Called by
+"""Changes of one token anywhere in the headers, each run against the C programs that run the line until one fails. Called by
 tools/mutants --tokens.
 
-A copy of the tree is configured once; ninja knows what each program includes. A mutant is a random token of a random line of
-code: a comparison, an operator, a logical connective, a small number, a condition's truth. What does not compile, and what
-leaves every object as it was, is no mutant. Programs of the file's room come first, then short ones."""
+The tests are built once with gcov's counters (line_coverage.py), which say what each program runs. A mutant is a random
+token of a random line of code: a comparison, an operator, a logical connective, a small number, a condition's truth. Of a program
+only the objects that run the line are compiled. What does not compile, and what leaves objects as they were without or with
+optimisation, is no mutant. Short programs come first, of the quick tier its builds of bits.c (tests/bits) last."""
 
 import json
 import random
 import re
+import shlex
 import shutil
 import subprocess
-import time
+import tempfile
 from pathlib import Path
+
+import line_coverage
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKENS = {"<": ["<=", ">="], "<=": ["<"], ">": [">=", "<="], ">=": [">"], "==": ["!="], "!=": ["=="], "&&": ["||"], "||": ["&&"],
           "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "&": ["|"], "|": ["&"], "<<": [">>"], ">>": ["<<"],
           "+=": ["-="], "-=": ["+="], "|=": ["&="], "++": ["--"]}
 TOKEN = re.compile(r"(?<![\w.])\d+u?(?![\w.])|[<>=!+\-*/%&|^]+|\w+|\S")
-BITS = "bits"
+BITS = "bits"  # a test in Python
 NOT_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.S | re.M)
 
 
@@ -44,115 +48,125 @@ def places(text):
             yield found.end() + 2, found.end() + 2, ["!!0 && ", "1 || "]
 
 
-class Build:
-    """A copy of the tree, its build and what each program includes."""
+class Mutants:
+    """Which header lines each program runs, by which of its objects, and what a changed header, in a copy of all, does to it."""
 
     def __init__(self, folder, suites):
-        self.tree = Path(folder)
-        if not self.tree.exists():
-            subprocess.run(["git", "clone", "-q", ROOT, self.tree], check=True)
-            subprocess.run(["meson", "setup", "-Dtests=true", "-Dbench=false", self.tree / "build", self.tree], check=True,
-                           stdout=subprocess.DEVNULL)
-        self.build = self.tree / "build"
-        known = {target["filename"][0]: target for target in self.introspect("targets") if target["filename"]}
-        self.tests = {}
-        for test in self.introspect("tests"):
-            program = test["cmd"][0]
-            if not any(suite.split(":")[-1] in suites for suite in test["suite"]):
-                continue
-            if program in known:
-                self.tests.setdefault(program, test["cmd"])
-            elif test["name"] == "bits":  # it compiles what it runs
-                self.tests[BITS] = test["cmd"]
-        self.names = {program: BITS if program == BITS else str(Path(program).relative_to(self.build)) for program in self.tests}
-        self.make(*self.tests)
-        self.cost = {}
-        for program, command in self.tests.items():
-            start = time.monotonic()
-            done = subprocess.run(command, cwd=self.build, capture_output=True, timeout=600)
-            assert done.returncode == 0, f"{self.names[program]} fails without a mutant"
-            self.cost[program] = time.monotonic() - start
-        self.read_dependencies()
+        self.programs = line_coverage.Programs(ROOT, folder, suites)
+        self.build, self.scratch = self.programs.build, tempfile.TemporaryDirectory(dir=self.programs.build)
+        self.changed = Path(self.scratch.name)
+        shutil.copytree(ROOT / "include", self.changed / "include")
+        self.cost, self.run_by, self.compiled, self.original = {}, {}, {}, {}
+        for test in self.programs.tests:
+            known = self.build / f"{test}.known.json"
+            if not known.exists():
+                known.write_text(json.dumps(self.programs.counted(test)))
+            self.cost[test], objects = json.loads(known.read_text())
+            for item, headers in objects.items():
+                for header, lines in headers.items():
+                    for line, parts in lines.items():
+                        self.compiled.setdefault(header, {})[int(line)] = item
+                        if any(count for _, count, _ in parts):
+                            self.run_by.setdefault((header, int(line)), {}).setdefault(test, set()).add(item)
 
-    def introspect(self, what):
-        return json.loads(subprocess.run(["meson", "introspect", f"--{what}", self.build], check=True, capture_output=True).stdout)
+    def compile(self, item, level="-O0"):
+        """The bytes of an object, None where it does not compile. Without counters, which would say that a line moved."""
+        words = [word for word in shlex.split(self.programs.commands[item]) if word not in ("--coverage", "-MD", "-O0")]
+        for option in ("-MQ", "-MF", "-o"):
+            del words[words.index(option):words.index(option) + 2]
+        made = self.changed / "one.o"
+        done = subprocess.run([words[0], "-I", self.changed / "include", *words[1:], level, "-o", made], cwd=self.build, capture_output=True)
+        return made.read_bytes() if done.returncode == 0 else None
 
-    def make(self, *programs, check=True):
-        targets = [self.names[program] for program in programs if program != BITS]
-        return not targets or subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True,
-                                             check=check).returncode == 0
+    def seconds_to_compile(self, items):
+        """About so many."""
+        return sum((self.build / item).stat().st_size for item in items) / 7e5
 
-    def read_dependencies(self):
-        objects, seen = {}, None
-        for line in subprocess.run(["ninja", "-C", self.build, "-t", "deps"], check=True, capture_output=True,
-                                   text=True).stdout.splitlines():
-            if not line.startswith(" "):
-                seen = objects.setdefault(line.split(":")[0], set())
-            elif line.strip():
-                seen.add((self.build / line.strip()).resolve())
-        self.includes = {}
-        for program, name in self.names.items():
-            if program == BITS:
-                self.includes[program] = set((self.tree / "include/mpnum").resolve().rglob("*.h"))
-                continue
-            made = subprocess.run(["ninja", "-C", self.build, "-t", "inputs", name], check=True, capture_output=True,
-                                  text=True).stdout.split()
-            self.includes[program] = set().union(*(objects.get(item, set()) for item in made))
+    def is_as_it_was(self, item, data, header, text, level="-O0"):
+        """Whether an object is what the header as it was makes."""
+        if (item, level) not in self.original:
+            path = self.changed / header
+            changed = path.read_text()
+            path.write_text(text)
+            self.original[item, level] = self.compile(item, level)
+            path.write_text(changed)
+        return data == self.original[item, level]
 
-    def programs_of(self, path):
-        room = path.relative_to(self.tree / "include/mpnum").parts[0]
-        chosen = [program for program in self.tests if path.resolve() in self.includes[program]]
-        rooms = {"simd": "array", "core": "convert", "types": "convert"}
+    def link(self, program, objects):
+        """A program with these objects in place of its own: before the libraries that hold them otherwise."""
+        words = [word for word in shlex.split(self.programs.ninja("commands", program)[-1]) if word not in objects]
+        at = words.index("-o")
+        words[at:at + 2] = ["-o", self.changed / "program", *(self.changed / f"{number}.o" for number in range(len(objects)))]
+        for number, data in enumerate(objects.values()):
+            (self.changed / f"{number}.o").write_bytes(data)
+        subprocess.run(words, cwd=self.build, check=True, capture_output=True)
 
-        def order(program):
-            inputs = self.names[program]
-            return (rooms.get(room, room) not in str(self.includes_own_room(program)), self.cost[program], inputs)
-        return sorted(chosen, key=order)
+    def tests_of(self, header, line, text):
+        """(an object that compiles a line, {test: objects} that run it). gcov knows a statement by its first line; what is of no
+        function all run that use the header."""
+        known = max((known for known in self.compiled[header] if known <= line), default=0)
+        if known and not any(between.startswith("}") for between in text.splitlines()[known - 1:line - 1]):
+            return self.compiled[header][known], self.run_by.get((header, known), {})
+        found = {}
+        for (of_header, _), tests in self.run_by.items():
+            for test, items in tests.items() if of_header == header else ():
+                found.setdefault(test, set()).update(items)
+        return next(iter(self.compiled[header].values())), found
 
-    def includes_own_room(self, program):
-        return sorted({path.parts[-2] for path in self.includes[program] if "tests" in path.parts})
+    def passes(self, test, objects):
+        if test != BITS:
+            self.link(self.programs.tests[test][1], objects)
+            return self.programs.run(test, self.changed / "program", timeout=20 + 10 * self.cost[test])
+        program = self.changed / "bits"
+        subprocess.run(["gcc", "-std=c99", "-O1", "-w", "-I", self.changed / "include", ROOT / "tests/bits/bits.c", "-o", program, "-lm"], check=True)
+        said = subprocess.run([program, "default"], capture_output=True, text=True).stdout.splitlines()
+        return set(said) == {line for line in (ROOT / "tests/bits/bits.txt").read_text().splitlines() if not line.startswith("#")}
+
+    def killer(self, header, mutated, original, line):
+        """(tier, name of the test that fails), ("", "") where none does, None where nothing changes or it does not compile."""
+        first, tests = self.tests_of(header, line, original)
+        tier = {BITS: "quick", **{test: self.programs.tests[test][0] for test in tests}}
+        order = sorted(tests, key=lambda test: (tier[test] != "quick", self.cost[test] + self.seconds_to_compile(tests[test])))
+        order.insert(sum(tier[test] == "quick" for test in order), BITS)
+        path = self.changed / header
+        path.write_text(mutated)
+        try:
+            made = {}
+            for item in [first, *(item for test in order[:1] for item in sorted(tests.get(test, ())))]:
+                made[item] = self.compile(item)
+                if made[item] is None or self.is_as_it_was(item, made[item], header, original):
+                    return None
+            for test in order if tests else ():
+                for item in sorted(tests.get(test, set()) - set(made)):
+                    made[item] = self.compile(item)
+                if None in made.values() or not self.passes(test, {item: made[item] for item in sorted(tests.get(test, ()))}):
+                    return tier[test], test
+            if all(self.is_as_it_was(item, self.compile(item, "-O1"), header, original, "-O1") for item in made):
+                return None
+            return "", ""
+        finally:
+            path.write_text(original)
 
 
-def killer(build, path, mutated, original):
-    """The name of the program that fails, "" where none does, None where it does not compile."""
-    path.write_text(mutated)
-    try:
-        for number, program in enumerate(build.programs_of(path)):
-            if not build.make(program, check=False):
-                return None if number == 0 else build.names[program] + " (does not compile)"
-            try:
-                done = subprocess.run(build.tests[program], cwd=build.build, capture_output=True,
-                                      timeout=20 + 10 * build.cost[program])
-            except subprocess.TimeoutExpired:
-                return build.names[program] + " (does not end)"
-            if done.returncode:
-                return build.names[program]
-        return ""
-    finally:
-        path.write_text(original)
-
-
-def run(count, seed, folder, files, suites=("quick",)):
-    """Prints each mutant and what killed it, and how many live. files: parts of paths; without any all headers."""
-    if not shutil.which("ninja"):
-        raise SystemExit("mutants: ninja was not found")
-    build = Build(folder, suites)
-    print(f"{len(build.tests)} programs, {sum(build.cost.values()):.0f} s to run", flush=True)
+def run(count, seed, folder, parts, suites=("quick",)):
+    """Prints each mutant and what killed it, and how many live. parts: of paths; without any all headers that a program runs."""
+    mutants = Mutants(folder, suites)
+    print(f"{len(mutants.programs.tests)} programs, {sum(mutants.cost.values()):.0f} s to run", flush=True)
     choose = random.Random(seed)
-    texts = {path: path.read_text() for path in sorted((build.tree / "include/mpnum").rglob("*.*"))}
-    texts = {path: text for path, text in texts.items() if build.programs_of(path) and
-             (not files or any(part in str(path.relative_to(build.tree)) for part in files))}
-    all_places = [(path, place) for path, text in texts.items() for place in places(text)]
+    texts = {header: (ROOT / header).read_text() for header in sorted(mutants.compiled) if not parts or any(part in header for part in parts)}
+    all_places = [(header, place) for header, text in texts.items() for place in places(text)]
     print(f"{len(all_places)} tokens in {len(texts)} files", flush=True)
-    done, killed = 0, 0
+    done, killed = 0, {}
     while done < count:
-        path, (start, end, others) = choose.choice(all_places)
-        text, other = texts[path], choose.choice(others)
-        by = killer(build, path, text[:start] + other + text[end:], text)
-        if by is None:
+        header, (start, end, others) = choose.choice(all_places)
+        text, other = texts[header], choose.choice(others)
+        line = text.count("\n", 0, start) + 1
+        found = mutants.killer(header, text[:start] + other + text[end:], text, line)
+        if found is None:
             continue
-        done, killed = done + 1, killed + bool(by)
-        line = text.count("\n", 0, start)
-        print(f"{path.relative_to(build.tree)}:{line + 1}: {text[start:end] or 'if'} became {other.strip() or 'nothing'}: "
-              f"{by or 'LIVES: ' + text.splitlines()[line].strip()}", flush=True)
-    print(f"{killed} of {count} killed")
+        done, (tier, test) = done + 1, found
+        killed[tier] = killed.get(tier, 0) + 1
+        print(f"{header}:{line}: {text[start:end] or 'if'} became {other.strip() or 'nothing'}: "
+              f"{test or 'LIVES: ' + text.splitlines()[line - 1].strip()}", flush=True)
+    for tier in suites:
+        print(f"{killed.get(tier, 0)} of {count} killed by programs of {tier}")
