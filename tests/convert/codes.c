@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's conversions of arrays as a shared object, for tests in other languages.
  * Formats are opaque: codes_format_size() bytes, written by the first three functions. */
+#include "mpnum/core/stochastic.h"
 #include "mpnum/mpnum.h"
 #include "../harness/must.h"
 
@@ -16,11 +17,14 @@ void codes_encode_f32(const mpnum_format *format, const float *src, uint32_t *ds
                       size_t count, int rounding, int overflow, const uint32_t *random);
 void codes_encode_f64(const mpnum_format *format, const double *src, uint32_t *dst,
                       size_t count, int rounding, int overflow, const uint32_t *random);
+uint32_t codes_stochastic_f32(const mpnum_format *format, float x, char variant, int bits,
+                              int overflow, uint32_t random);
+uint32_t codes_stochastic_f64(const mpnum_format *format, double x, char variant,
+                              int bits, int overflow, uint32_t random);
 void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *dst,
                       size_t count);
 void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
                       size_t count);
-
 enum { OPTIMIZERS = 2, MOST_TENSORS = 32 };
 void codes_scale_trace(double growth, double backoff, int interval, float init,
                        const uint8_t *found, size_t count, float *scales, float *inverses,
@@ -73,6 +77,18 @@ void codes_encode_f64(const mpnum_format *format, const double *src, uint32_t *d
   for (; i < count; ++i)
     dst[i] = mpnum_encode_f64(*format, src[i], (mpnum_rounding)rounding,
                               (mpnum_overflow)overflow, random ? random[i] : 0);
+}
+
+uint32_t codes_stochastic_f32(const mpnum_format *format, float x, char variant, int bits,
+                              int overflow, uint32_t random) {
+  return mpnum_encode_stochastic(*format, x, variant, bits, (mpnum_overflow)overflow,
+                                 random);
+}
+
+uint32_t codes_stochastic_f64(const mpnum_format *format, double x, char variant,
+                              int bits, int overflow, uint32_t random) {
+  return mpnum_encode_stochastic_f64(*format, x, variant, bits, (mpnum_overflow)overflow,
+                                     random);
 }
 
 void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *dst,
