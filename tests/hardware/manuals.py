@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Compares the library's instructions with a transcription of their manual, on all inputs of 16 bits and on those of 32
+and 64 that are hard; the transcription of each vendor is a module beside this file."""
+
+import ctypes
+import random
+import sys
+from array import array
+
+from exact import FORMATS, boundaries
+
+NONFINITE, OK = 7, 0
+UNTOUCHED = 0x5a5a5a5a
+
+
+class Control(ctypes.Structure):
+    """mpnum_instruction_control."""
+    _fields_ = [("fpmr", ctypes.c_uint64)] + [(name, ctypes.c_uint32) for name in ("fpcr", "mxcsr", "imm8", "frm", "mode")]
+
+
+library = ctypes.CDLL(sys.argv[1])
+library.instructions_name.restype = ctypes.c_char_p
+library.instructions_run.restype = ctypes.c_size_t
+
+
+def names():
+    number = 1
+    while (name := library.instructions_name(number)) is not None:
+        yield name.decode()
+        number += 1
+
+
+def run(name, rows, dst_words, randoms, control=None):
+    """(status, words) of each row of operand words; each row with a word more, that nothing may read."""
+    width = len(rows[0])
+    src = array("I", [word for row in rows for word in row])
+    dst = array("I", [UNTOUCHED]) * (len(rows) * dst_words)
+    statuses = (ctypes.c_uint8 * len(rows))()
+    size = library.instructions_run(
+        name.encode(), None if control is None else ctypes.byref(control), (ctypes.c_uint32 * 1).from_buffer(src), ctypes.c_size_t(width),
+        (ctypes.c_uint32 * 1).from_buffer(dst), ctypes.c_size_t(dst_words), (ctypes.c_uint32 * len(rows))(*randoms), statuses,
+        ctypes.c_size_t(len(rows)))
+    assert size == ctypes.sizeof(Control)
+    return [(status, dst[i * dst_words:(i + 1) * dst_words].tolist()) for i, status in enumerate(statuses)]
+
+
+def agree(name, rows, want, dst_words, randoms, control=None, open_value="open"):
+    """want: the words of each result, or open_value, for which a status is due and nothing written."""
+    for row, r, (status, got), expected in zip(rows, randoms, run(name, rows, dst_words, randoms, control), want):
+        due = (NONFINITE, [UNTOUCHED] * dst_words) if expected == open_value else (OK, expected)
+        assert (status, got) == due, f"{name} of {[f'{word:x}' for word in row]}, random {r:x}, control {fields(control)}: " \
+            f"status {status}, {[f'{word:x}' for word in got]}, by the manual {due[0]}, {[f'{word:x}' for word in due[1]]}"
+
+
+def fields(control):
+    return control and {name: hex(getattr(control, name)) for name, _ in Control._fields_ if getattr(control, name)}
+
+
+def codes_for(source, target):
+    """All codes of at most 16 bits, else those that are hard."""
+    width = FORMATS[source].width if source in FORMATS else 8
+    return list(range(1 << width)) if width <= 16 else boundaries(source, target)
+
+
+def some(codes, is_variant):
+    """All of a form; of one that differs in an option alone each ninth, unless --all is asked for."""
+    return codes[::19] if is_variant and len(codes) > 6000 and "--all" not in sys.argv else codes
+
+
+def lanes_of(codes, lanes):
+    """Elements that instructions take at once: each code in some lane, some in all."""
+    codes = list(codes) * (1 if len(codes) > 6000 else lanes)
+    random.Random(1).shuffle(codes)
+    return zip(*[codes[lane::lanes] for lane in range(lanes)])
