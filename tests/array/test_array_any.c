@@ -5,6 +5,7 @@
 #include "array_checks.h"
 #include "../convert/conversion_types.h"
 
+#include <mpnum/array/p3109.h>
 #include <mpnum/core/rng.h>
 #include <mpnum/types/preset.h>
 
@@ -233,6 +234,60 @@ static void nan_of_p3109_is_a_nan_both_ways(void) {
     }
 }
 
+/* Formats of P3109, of every kind and width of storage: all codes to floats and, with
+ * what lies between them and beyond, back, as scalars have it. */
+static void p3109_formats_go_both_ways(void) {
+  static const char *const names[] = {
+      "Binary3p1ue",  "Binary3p3uf",   "Binary4p2sf",  "Binary4p2ue", "Binary5p5ue",
+      "Binary6p3uf",  "Binary7p1ue",   "Binary7p2se",  "Binary8p2ue", "Binary8p4se",
+      "Binary8p4ue",  "Binary8p5sf",   "Binary8p8ue",  "Binary9p3ue", "Binary12p7se",
+      "Binary16p9se", "Binary16p10ue", "Binary16p16ue"};
+  static float values[65536], back[65536];
+  static uint16_t codes[65536];
+  static const mpnum_rounding modes[] = {MPNUM_ROUND_NEAREST_EVEN,
+                                         MPNUM_ROUND_TOWARD_ZERO, MPNUM_ROUND_UP,
+                                         MPNUM_ROUND_STOCHASTIC};
+  const mpnum_format f32 = mpnum_format_of(MPNUM_TYPE_F32);
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+    mpnum_p3109 to;
+    CHECK(mpnum_p3109_init(&to, names[k], "ToOdd", "SatNone") == MPNUM_OK, "%s",
+          names[k]);
+    const int bits =
+        to.format.sign_bits + to.format.exponent_bits + to.format.mantissa_bits;
+    const uint32_t count = UINT32_C(1) << bits;
+    for (uint32_t code = 0; code < count; ++code)
+      if (bits > 8)
+        codes[code] = (uint16_t)code;
+      else
+        ((uint8_t *)codes)[code] = (uint8_t)code;
+    CHECK(convert_array_formats(f32, back, to.format, codes, count,
+                                MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
+                                0) == MPNUM_OK,
+          "%s", names[k]);
+    for (uint32_t code = 0; code < count; ++code) {
+      values[code] = mpnum_decode(to.format, code);
+      CHECK(bits_of_float(back[code]) == bits_of_float(values[code]), "%s: %x", names[k],
+            code);
+      if (code % 3) values[code] *= code % 3 == 1 ? 1.03125f : 1.34375f;
+    }
+    for (size_t mode = 0; mode < 8; ++mode) {
+      const mpnum_rounding rounding = modes[mode / 2];
+      const mpnum_overflow overflow = (mpnum_overflow)(mode % 2);
+      CHECK(convert_array_formats(to.format, codes, f32, values, count, rounding,
+                                  overflow, seed, offset) == MPNUM_OK,
+            "%s", names[k]);
+      for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t code = bits > 8 ? codes[i] : ((const uint8_t *)codes)[i];
+        const uint32_t wanted_code = mpnum_encode(
+            to.format, values[i], rounding, overflow, mpnum_random(seed, offset + i));
+        if (code != wanted_code)
+          tap_error(__FILE__, __LINE__, "%s: %a in mode %d is %x, not %x", names[k],
+                    (double)values[i], (int)mode, code, wanted_code);
+      }
+    }
+  }
+}
+
 int main(void) {
   const mpnum_isa before = isa_in_use();
   char names[80] = "";
@@ -249,5 +304,6 @@ int main(void) {
   RUN_FOR_EACH_ISA(matrices_in_place_are_converted_or_refused);
   RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
   RUN_FOR_EACH_ISA(nan_of_p3109_is_a_nan_both_ways);
+  RUN_FOR_EACH_ISA(p3109_formats_go_both_ways);
   return tap_done();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library's conversions of arrays as a shared object, for tests in other languages.
  * Formats are opaque: codes_format_size() bytes, written by the first three functions. */
+#include "mpnum/array/p3109.h"
 #include "mpnum/core/stochastic.h"
 #include "mpnum/mpnum.h"
 #include "../harness/must.h"
@@ -25,6 +26,16 @@ void codes_decode_f32(const mpnum_format *format, const uint32_t *src, float *ds
                       size_t count);
 void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *dst,
                       size_t count);
+size_t codes_p3109_size(void);
+int codes_p3109_make(mpnum_p3109 *dst, const char *format, const char *rounding,
+                     const char *saturation);
+void codes_p3109_format(const mpnum_p3109 *src, mpnum_format *dst);
+void codes_p3109_encode(const mpnum_p3109 *to, const double *src, const uint32_t *random,
+                        uint32_t *dst, size_t count);
+int codes_p3109_array(const mpnum_p3109 *to, void *dst, const mpnum_format *src_format,
+                      const void *src, size_t count, uint64_t seed, uint64_t offset);
+uint32_t codes_random(uint64_t seed, uint64_t index);
+
 enum { OPTIMIZERS = 2, MOST_TENSORS = 32 };
 void codes_scale_trace(double growth, double backoff, int interval, float init,
                        const uint8_t *found, size_t count, float *scales, float *inverses,
@@ -104,6 +115,29 @@ void codes_decode_f64(const mpnum_format *format, const uint32_t *src, double *d
   for (; i < count; ++i)
     dst[i] = mpnum_decode_f64(*format, src[i]);
 }
+
+/* Formats and projections of P3109, opaque: codes_p3109_size() bytes. */
+size_t codes_p3109_size(void) { return sizeof(mpnum_p3109); }
+
+int codes_p3109_make(mpnum_p3109 *dst, const char *format, const char *rounding,
+                     const char *saturation) {
+  return (int)mpnum_p3109_init(dst, format, rounding, saturation);
+}
+
+void codes_p3109_format(const mpnum_p3109 *src, mpnum_format *dst) { *dst = src->format; }
+
+void codes_p3109_encode(const mpnum_p3109 *to, const double *src, const uint32_t *random,
+                        uint32_t *dst, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    dst[i] = mpnum_p3109_encode(*to, src[i], random[i]);
+}
+
+int codes_p3109_array(const mpnum_p3109 *to, void *dst, const mpnum_format *src_format,
+                      const void *src, size_t count, uint64_t seed, uint64_t offset) {
+  return (int)mpnum_p3109_convert_array(*to, dst, *src_format, src, count, seed, offset);
+}
+
+uint32_t codes_random(uint64_t seed, uint64_t index) { return mpnum_random(seed, index); }
 
 static mpnum_grad_scaler scaler_of(double growth, double backoff, int interval,
                                    float init) {

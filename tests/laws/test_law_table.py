@@ -29,6 +29,7 @@ LEFT_OUT = {
     **{f"mpnum_{name}": "laws of its own, of random formats and shapes: block_layout"
        for name in ("convert_blocks", "round_blocks", "quantize_two_level", "dequantize_two_level", "reorder_scales",
                     "scale_order_bytes", "transpose_codes")},
+    "mpnum_p3109_convert_array": "of a format and a rounding by name, its single numbers in p3109",
     "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
     "mpnum_launch_normalize_backward_bytes": "of no array",
     "mpnum_launch_quantize_groups": "of parts by offsets in device memory, random ones in kernels_quantize_groups",
