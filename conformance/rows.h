@@ -89,8 +89,9 @@ static inline void rows_run_(rows_findings *findings, int way, rows_kernel *kern
   const size_t unit = batch->alignment ? batch->alignment : 1, gap = that.gap * unit;
   const size_t src_stride = (batch->src_size + unit - 1) / unit * unit + gap;
   const size_t dst_stride = (batch->dst_size + unit - 1) / unit * unit + gap;
-  const size_t src_bytes = that.count * src_stride + 2 * AROUND;
-  const size_t dst_bytes = that.count * dst_stride + 2 * AROUND;
+  const size_t around = AROUND + unit;
+  const size_t src_bytes = that.count * src_stride + gap + 2 * around;
+  const size_t dst_bytes = that.count * dst_stride + gap + 2 * around;
   unsigned char *const memory = (unsigned char *)malloc(src_bytes + dst_bytes), *src,
                        *dst;
   unsigned char padding[AROUND];
@@ -104,8 +105,8 @@ static inline void rows_run_(rows_findings *findings, int way, rows_kernel *kern
   memset(memory, 0xff, src_bytes);
   memset(memory + src_bytes, UNTOUCHED, dst_bytes);
   memset(padding, UNTOUCHED, AROUND);
-  src = memory + AROUND / 2 - (uintptr_t)memory % unit + gap;
-  dst = memory + src_bytes + AROUND / 2 - (uintptr_t)(memory + src_bytes) % unit + gap;
+  src = memory + around - (uintptr_t)memory % unit + gap;
+  dst = memory + src_bytes + around - (uintptr_t)(memory + src_bytes) % unit + gap;
   for (i = 0; i < that.count; ++i)
     if (!that.every_other || i % 2 == 0)
       memcpy(src + i * src_stride,

@@ -53,7 +53,7 @@ class Programs:
     def run(self, test, program=None, counters="unused", timeout=3600):
         """Whether a test passes; it ends at the first property that does not. counters: the folder for what it counts."""
         _, usual, arguments, environment = self.tests[test]
-        with subprocess.Popen(["stdbuf", "-oL", self.build / (program or usual), *arguments], cwd=self.build, stdin=subprocess.DEVNULL,
+        with subprocess.Popen([self.build / (program or usual), *arguments], cwd=self.build, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
                               env={**os.environ, **environment, "GCOV_PREFIX": str(self.build / counters)}) as running:
             timer = threading.Timer(timeout, running.kill)

@@ -8,6 +8,7 @@
 #include "../harness/must.h"
 
 #include <mpnum/array/array.h>
+#include <mpnum/blocks/block.h>
 #include <mpnum/blocks/layout.h>
 
 enum { ROOM = 1 << 18, GUARD = 0xb5 };
@@ -409,18 +410,8 @@ static void transposed_codes_are_those_of_the_transpose(void) {
   }
 }
 
-static void misuse_is_refused(void) {
-  const mpnum_scale_order in_rows = MPNUM_SCALES_IN_ROWS, tiles = MPNUM_SCALES_SWIZZLED;
-  const mpnum_scale_order words = MPNUM_SCALES_DEEPGEMM, none = (mpnum_scale_order)3;
-  static uint8_t a[4096], b[4096];
-  static float floats[4096];
-  const mpnum_blockscale_format mx =
-      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR);
-  const mpnum_blockscale_format nv = mpnum_blockscale_nvfp4_1x16();
-  const mpnum_blockscale_format deep = mpnum_blockscale_fp8_1x128();
-  const mpnum_blockscale_format square = mpnum_blockscale_fp8_128x128();
-  mpnum_blockscale_format broken = mx;
-  broken.element_bits = 5;
+/* The status, and nothing written to a. */
+static uint8_t a[4096], b[4096];
 #define REFUSED(want_status, ...)                                                      \
  do {                                                                                  \
   const mpnum_status status = __VA_ARGS__;                                             \
@@ -430,6 +421,17 @@ static void misuse_is_refused(void) {
   CHECK(status == (want_status), "%s: %s", #__VA_ARGS__, mpnum_status_string(status)); \
   CHECK(i == sizeof a, "%s: byte %zu was written", #__VA_ARGS__, i);                   \
  } while (0)
+static void misuse_is_refused(void) {
+  const mpnum_scale_order in_rows = MPNUM_SCALES_IN_ROWS, tiles = MPNUM_SCALES_SWIZZLED;
+  const mpnum_scale_order words = MPNUM_SCALES_DEEPGEMM, none = (mpnum_scale_order)3;
+  static float floats[4096];
+  const mpnum_blockscale_format mx =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_FLOOR);
+  const mpnum_blockscale_format nv = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_blockscale_format deep = mpnum_blockscale_fp8_1x128();
+  const mpnum_blockscale_format square = mpnum_blockscale_fp8_128x128();
+  mpnum_blockscale_format broken = mx;
+  broken.element_bits = 5;
 #define REORDER(format, to, bytes, from, size) \
  mpnum_reorder_scales(&format, to, a, bytes, from, b, size, 4, 64)
   memset(a, GUARD, sizeof a);
@@ -543,8 +545,81 @@ static void misuse_is_refused(void) {
   other = out;
   other.data = NULL;
   REFUSED(MPNUM_ERROR_NULL, ROUND(&mx, other, 0));
+  other = out;
+  other.stride = (size_t)-1 / 8;
+  REFUSED(MPNUM_ERROR_SHAPE, ROUND(&mx, other, 0));
+  x.stride = (size_t)-1 / 8;
+  REFUSED(MPNUM_ERROR_SHAPE, ROUND(&mx, out, 0));
+  x.stride = 64;
   x.data = a + 4;
   REFUSED(MPNUM_ERROR_OVERLAP, ROUND(&mx, out, 0));
+  REFUSED(MPNUM_ERROR_SHAPE,
+          mpnum_transpose_codes(a, (size_t)-1 / 8, floats, 64, 4, 64, 8));
+  REFUSED(MPNUM_ERROR_SHAPE,
+          mpnum_transpose_codes(a, 8, floats, (size_t)-1 / 8, 4, 64, 8));
+}
+/* One block, its codes at b, its scale behind them, its elements at a; or back. */
+static void misuse_of_one_block_is_refused(void) {
+  mpnum_blockscale_format mx =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_EVEN);
+  const mpnum_blockscale_format nv = mpnum_blockscale_nvfp4_1x16();
+  const mpnum_blockscale_format row = mpnum_blockscale_int8_row();
+  mpnum_blockscale_format broken = mx;
+  static const uint32_t wrong[] = {0, 0x80000000, 0x7f800000, 0xbf800000, 0xff800000};
+  static const uint32_t nonfinite[] = {0x7f800000, 0x7fc00000};
+  memset(a, GUARD, sizeof a);
+  memset(b, 1, sizeof b);
+#define BACK(format, type, scale, n) \
+ mpnum_dequantize_block(format, type, a, b, b + 512, scale, n)
+#define FORTH(format, type, scale, n) \
+ mpnum_quantize_block(format, a, a + 512, scale, type, b, n)
+#define BOTH_REFUSED(status, format, type, scale, n) \
+ REFUSED(status, BACK(format, type, scale, n));      \
+ REFUSED(status, FORTH(format, type, scale, n))
+  broken.element_bits = 5;
+  BOTH_REFUSED(MPNUM_ERROR_ARGUMENT, broken, MPNUM_TYPE_F32, 0, 32);
+  broken = mx;
+  broken.rounding = MPNUM_ROUND_STOCHASTIC;
+  BOTH_REFUSED(MPNUM_ERROR_ARGUMENT, broken, MPNUM_TYPE_F32, 0, 32);
+  BOTH_REFUSED(MPNUM_ERROR_TYPE, mx, MPNUM_TYPE_E4M3, 0, 32);
+  BOTH_REFUSED(MPNUM_ERROR_SHAPE, mx, MPNUM_TYPE_F32, 0, 33);
+  BOTH_REFUSED(MPNUM_ERROR_SHAPE, row, MPNUM_TYPE_F16, 0, 257);
+  for (int k = 0; k < 5; ++k) {
+    BOTH_REFUSED(MPNUM_ERROR_ARGUMENT, nv, MPNUM_TYPE_F32, special(wrong[k]), 16);
+    memcpy(b + 512, &wrong[k], 4);
+    REFUSED(MPNUM_ERROR_ARGUMENT, BACK(row, MPNUM_TYPE_F32, 0, 8));
+  }
+  REFUSED(MPNUM_ERROR_ARGUMENT, FORTH(nv, MPNUM_TYPE_F32, special(0x7fc00000), 16));
+  mx.policy = MPNUM_BLOCKSCALE_ERROR;
+  for (int k = 0; k < 2; ++k) {
+    memcpy(b + 4 * 31, &nonfinite[k], 4);
+    REFUSED(MPNUM_ERROR_NONFINITE, FORTH(mx, MPNUM_TYPE_F32, 0, 32));
+  }
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_quantize_block(mx, a, a + 31, 0, MPNUM_TYPE_F32, b, 32));
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_quantize_block(mx, a, a + 32, 0, MPNUM_TYPE_F32, a + 31, 32));
+  REFUSED(MPNUM_ERROR_OVERLAP,
+          mpnum_quantize_block(mx, a + 512, a + 127, 0, MPNUM_TYPE_F32, a, 32));
+#undef BOTH_REFUSED
+#undef FORTH
+#undef BACK
+}
+/* No rows, or no columns: nothing is looked at. */
+static void nothing_takes_no_memory(void) {
+  for (int k = 0; k < 2; ++k) {
+    const size_t r = k == 0 ? 0 : 5, c = 5 - r;
+    const mpnum_matrix dst = mpnum_matrix_of(MPNUM_TYPE_F32, NULL, r, c);
+    const mpnum_const_matrix src = mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, r, c);
+    mpnum_blockscaled codes;
+    memset(&codes, 0, sizeof codes);
+    must(mpnum_reorder_scales(NULL, MPNUM_SCALES_IN_ROWS, NULL, 0, MPNUM_SCALES_IN_ROWS,
+                              NULL, 0, r, c));
+    must(mpnum_transpose_codes(NULL, 0, NULL, 0, r, c, 8));
+    must(mpnum_quantize_two_level(NULL, codes, NULL, 0, src, NULL, NULL));
+    must(mpnum_dequantize_two_level(NULL, dst, codes, NULL, 0));
+    must(mpnum_round_blocks(NULL, dst, src, 0, NULL, NULL));
+  }
 }
 
 int main(void) {
@@ -556,5 +631,7 @@ int main(void) {
   TAP_RUN(scales_swizzled_later_are_those_of_quantising);
   TAP_RUN(transposed_codes_are_those_of_the_transpose);
   TAP_RUN(misuse_is_refused);
+  TAP_RUN(misuse_of_one_block_is_refused);
+  TAP_RUN(nothing_takes_no_memory);
   return tap_done();
 }

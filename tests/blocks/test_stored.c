@@ -237,9 +237,12 @@ static void check_book(int is_nf4, mpnum_const_matrix src, size_t block) {
                                      src.rows, src.columns, block);
   const size_t n = src.rows * src.columns;
   memset(data, 0x5c, sizeof data);
+  memset(y, 0x5c, sizeof y);
   must(mpnum_quantize_stored(dst, src));
   must(mpnum_dequantize_stored(mpnum_matrix_of(MPNUM_TYPE_F32, y, src.rows, src.columns),
                                dst));
+  CHECK(n == sizeof y / sizeof *y || bits_of_float(y[n]) == 0x5c5c5c5c,
+        "a float past the end");
   for (size_t i = 0; i < n; i += dst.block) {
     const size_t size = n - i < dst.block ? n - i : dst.block;
     const double absmax = rule_book(is_nf4, want + i / 2, x + i, size);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conformance/rows.h: rows of this library have the same bits whatever is around them,
- * and kernels whose rows do not are found, each by the ways that can see it. */
+/* conformance/rows.h: rows of this library have the same bits whatever is around them. */
 #include "../../conformance/rows.h"
 #include "../blocks/block_functions.h"
 #include "row_checks.h"
@@ -94,108 +93,7 @@ static void rows_have_the_same_bits_in_every_way(void) {
   }
 }
 
-/* Kernels that copy 64 floats, and are wrong in one way each. */
-enum { WRONG_COLUMNS = 64 };
-static int copy(const rows_call *call) {
-  for (size_t i = 0; i < call->rows; ++i)
-    memcpy((char *)call->dst + i * call->dst_stride,
-           (const char *)call->src + i * call->src_stride, 4 * WRONG_COLUMNS);
-  return 0;
-}
-static int counts_calls(void *calls, const rows_call *call) {
-  copy(call);
-  *(float *)call->dst = (float)++*(int *)calls;
-  return 0;
-}
-static int knows_the_batch(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  if (call->rows % 3 == 2) *(float *)call->dst += 1;
-  return 0;
-}
-static int knows_the_number(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  for (size_t i = 0; i < call->rows; ++i)
-    *(float *)(void *)((char *)call->dst + i * call->dst_stride) += (float)(i / 33);
-  return 0;
-}
-static int reads_the_next(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  for (size_t i = 0; i + 1 < call->rows; ++i) {
-    float next;
-    memcpy(&next, (const char *)call->src + (i + 1) * call->src_stride, 4);
-    if (bits_of(next) == 0xffffffffu)
-      *(float *)(void *)((char *)call->dst + i * call->dst_stride) = next;
-  }
-  return 0;
-}
-static int reads_behind(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  for (size_t i = 0; i < call->rows; ++i) {
-    uint32_t behind;
-    memcpy(&behind, (const char *)call->src + i * call->src_stride + 4 * WRONG_COLUMNS,
-           4);
-    if (call->src_stride > 4 * WRONG_COLUMNS && behind == 0xffffffffu)
-      *((char *)call->dst + i * call->dst_stride + 7) ^= 1;
-  }
-  return 0;
-}
-static int writes_behind(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  if (call->dst_stride > 4 * WRONG_COLUMNS) *((char *)call->dst + 4 * WRONG_COLUMNS) = 1;
-  return 0;
-}
-static int fails_with_two(void *context, const rows_call *call) {
-  (void)context;
-  copy(call);
-  return call->rows == 2 ? 7 : 0;
-}
-
-/* A letter for each way: x where it must find something, - where it must not. */
-static void wrong_kernels_are_found(void) {
-  static const struct {
-    rows_kernel *run;
-    const char *ways, *name;
-  } wrong[] = {{counts_calls, "xx.x...", "counts calls"},
-               {knows_the_batch, "--x--..", "knows the batch"},
-               {knows_the_number, "-xxx-.-", "knows the number"},
-               {reads_the_next, "-----x-", "reads the next"},
-               {reads_behind, "----x--", "reads behind"},
-               {writes_behind, "------x", "writes behind"}};
-  fill();
-  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
-    int calls = 0;
-    const rows_batch batch = {values, ROWS, 4 * WRONG_COLUMNS, 4 * WRONG_COLUMNS, 4};
-    const rows_findings found = rows_check(wrong[k].run, &calls, &batch);
-    CHECK(!found.error, "%s: error %d", wrong[k].name, found.error);
-    for (int way = 0; way < ROWS_WAYS; ++way)
-      CHECK(wrong[k].ways[way] == '.' ||
-                (wrong[k].ways[way] == 'x') == (found.ways[way].differing > 0),
-            "%s, %s: %zu of %zu differ", wrong[k].name, rows_way_names[way],
-            found.ways[way].differing, found.ways[way].rows);
-  }
-}
-static void the_first_difference_is_named(void) {
-  const rows_batch batch = {values, ROWS, 4 * WRONG_COLUMNS, 4 * WRONG_COLUMNS, 4};
-  rows_findings found;
-  fill();
-  found = rows_check(reads_behind, NULL, &batch);
-  CHECK(found.ways[ROWS_PADDED].row == 0 && found.ways[ROWS_PADDED].byte == 7,
-        "row %zu, byte %zu", found.ways[ROWS_PADDED].row, found.ways[ROWS_PADDED].byte);
-  CHECK((found.ways[ROWS_PADDED].expected ^ found.ways[ROWS_PADDED].found) == 1,
-        "%02x, %02x", found.ways[ROWS_PADDED].expected, found.ways[ROWS_PADDED].found);
-  found = rows_check(fails_with_two, NULL, &batch);
-  CHECK(found.error == 7, "error %d", found.error);
-  CHECK(found.ways[ROWS_ALONE].rows == ROWS && !found.ways[ROWS_ORDER].rows, "went on");
-}
-
 int main(void) {
   RUN_FOR_EACH_ISA(rows_have_the_same_bits_in_every_way);
-  TAP_RUN(wrong_kernels_are_found);
-  TAP_RUN(the_first_difference_is_named);
   return tap_done();
 }

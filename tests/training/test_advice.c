@@ -9,6 +9,7 @@
 #include "../harness/tap.h"
 
 #include <mpnum/training/advice.h>
+#include <mpnum/training/probe.h>
 #include <mpnum/training/operation_policy.h>
 #include <mpnum/mpnum.h>
 
@@ -203,8 +204,15 @@ static void gpus_and_block_formats(void) {
   mpnum_blockscale_format pow2 = mpnum_blockscale_fp8_128x128();
   mpnum_blockscale_format odd =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  mpnum_blockscale_format wide = mpnum_blockscale_nvfp4_1x16();
+  mpnum_blockscale_format four = mpnum_blockscale_fp8_1x128();
+  mpnum_blockscale_format own =
+      mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   pow2.rule = MPNUM_BLOCKSCALE_AMAX_POW2;
   odd.columns = 64;
+  wide.scale_type = MPNUM_TYPE_UE5M3;
+  four.element = mpnum_format_of(MPNUM_TYPE_E2M1);
+  own.element.bias += 1;
   const struct {
     const char *name;
     mpnum_blockscale_format format;
@@ -215,6 +223,13 @@ static void gpus_and_block_formats(void) {
        {0, 0, C | T, C | T, C | T | S, C | T | S}},
       {"mx e4m3, tall", tall, {0, 0, C | T, C | T, C | T | S, C | T | S}},
       {"mx e4m3, blocks of 64", odd, {0, 0, C | T, C | T, C | T, C | T}},
+      {"mx e5m2",
+       mpnum_blockscale_mx(MPNUM_TYPE_E5M2, MPNUM_BLOCKSCALE_RCEIL),
+       {0, 0, C | T, C | T, C | T | S, C | T | S}},
+      {"mx, elements of one's own", own, {0, 0, 0, 0, 0, 0}},
+      {"mx e3m2",
+       mpnum_blockscale_mx(MPNUM_TYPE_E3M2, MPNUM_BLOCKSCALE_RCEIL),
+       {0, 0, 0, 0, C | T | S, C | T | S}},
       {"mx e2m3",
        mpnum_blockscale_mx(MPNUM_TYPE_E2M3, MPNUM_BLOCKSCALE_RCEIL),
        {0, 0, 0, 0, C | T | S, C | T | S}},
@@ -227,6 +242,11 @@ static void gpus_and_block_formats(void) {
       {"nvfp4", mpnum_blockscale_nvfp4_1x16(), {0, 0, 0, 0, C | T | S, C | T | S}},
       {"nvfp4 16x16", mpnum_blockscale_nvfp4_16x16(), {0, 0, 0, 0, C | T | S, C | T | S}},
       {"deepseek", mpnum_blockscale_fp8_1x128(), {0, 0, C | T, C | T | S, C | T, C | T}},
+      {"nvfp4 with scales of ue5m3", wide, {0, 0, 0, 0, C | T, C | T}},
+      {"1x128 e5m2",
+       mpnum_blockscale_amax(MPNUM_TYPE_E5M2, 1, 128),
+       {0, 0, C | T, C | T | S, C | T, C | T}},
+      {"1x128 e2m1", four, {0, 0, 0, 0, C | T, C | T}},
       {"deepseek 128x128", pow2, {0, 0, C | T, C | T | S, C | T, C | T}},
       {"int8", mpnum_blockscale_int8_row(), {C, C | T, C | T, C | T, C | T, C | T}},
   };
@@ -236,11 +256,29 @@ static void gpus_and_block_formats(void) {
                 cases[k].want[c],
             "%s on %d: %d", cases[k].name, capabilities[c],
             (int)mpnum_gpu_block_support(&cases[k].format, capabilities[c]));
-  CHECK(mpnum_gpu_block_support(&cases[10].format, 72) == (C | T) &&
-            mpnum_gpu_block_support(&cases[10].format, 71) == C,
+  four = mpnum_blockscale_int8_row();
+  CHECK(mpnum_gpu_block_support(&four, 72) == (C | T) &&
+            mpnum_gpu_block_support(&four, 71) == C,
         "int8 from 7.2 on");
 }
 
+/* The earliest step and the smallest site in it, whatever the order. */
+static void probes_keep_what_came_first(void) {
+  uint64_t word = mpnum_probe_empty();
+  CHECK(mpnum_probe_step(word) == 0xffffffffu && mpnum_probe_site(word) == 0xffffffffu,
+        "an empty word");
+  mpnum_probe(&word, 1, 1, 0x1.fffffep127f);
+  CHECK(word == mpnum_probe_empty(), "the largest float");
+  mpnum_probe(&word, 7, 3, mpnum_from_bits_f32(0xff800000));
+  CHECK(mpnum_probe_step(word) == 7 && mpnum_probe_site(word) == 3, "-Inf");
+  mpnum_probe(&word, 7, 4, mpnum_from_bits_f32(0x7fc00000));
+  mpnum_probe(&word, 8, 0, mpnum_from_bits_f32(0x7fc00000));
+  CHECK(mpnum_probe_step(word) == 7 && mpnum_probe_site(word) == 3, "what came later");
+  mpnum_probe(&word, 7, 2, mpnum_from_bits_f32(0x7fc00000));
+  CHECK(mpnum_probe_step(word) == 7 && mpnum_probe_site(word) == 2, "NaN");
+  mpnum_probe(&word, 6, 9, mpnum_from_bits_f32(0x7f800000));
+  CHECK(mpnum_probe_step(word) == 6 && mpnum_probe_site(word) == 9, "Inf");
+}
 static void block_formats_in_memory(void) {
   const mpnum_blockscale_format mx =
       mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
@@ -249,11 +287,13 @@ static void block_formats_in_memory(void) {
   const mpnum_blockscale_format nvfp4 = mpnum_blockscale_nvfp4_1x16();
   const mpnum_blockscale_format deepseek = mpnum_blockscale_fp8_1x128();
   const mpnum_blockscale_format int8 = mpnum_blockscale_int8_row();
+  const mpnum_blockscale_format whole = mpnum_blockscale_int8_tensor();
   CHECK(mpnum_round_up_block_dim(&mx, 33) == 64 &&
             mpnum_round_up_block_dim(&six, 1) == 128 &&
             mpnum_round_up_block_dim(&nvfp4, 16) == 32 &&
             mpnum_round_up_block_dim(&deepseek, 129) == 256 &&
             mpnum_round_up_block_dim(&int8, 17) == 32 &&
+            mpnum_round_up_block_dim(&whole, 17) == 32 &&
             mpnum_round_up_block_dim(&mx, 0) == 0 &&
             mpnum_round_up_block_dim(&mx, SIZE_MAX) == 0,
         "dimensions");
@@ -292,6 +332,9 @@ static void promotion_loses_nothing(void) {
     }
 }
 static void promotion_by_hand(void) {
+  CHECK(mpnum_promote((mpnum_type)99, MPNUM_TYPE_F32) == 0 &&
+            mpnum_promote(MPNUM_TYPE_F32, (mpnum_type)99) == 0,
+        "an unknown type");
   CHECK(mpnum_promote(MPNUM_TYPE_E2M1, MPNUM_TYPE_E4M3FNUZ) == MPNUM_TYPE_F16, "-0");
   CHECK(mpnum_promote(MPNUM_TYPE_F16, MPNUM_TYPE_BF16) == MPNUM_TYPE_F32 &&
             mpnum_promote(MPNUM_TYPE_E4M3, MPNUM_TYPE_E5M2) == MPNUM_TYPE_F16 &&
@@ -450,6 +493,7 @@ int main(void) {
   TAP_RUN(dimensions_are_rounded_up);
   TAP_RUN(gpus_and_block_formats);
   TAP_RUN(block_formats_in_memory);
+  TAP_RUN(probes_keep_what_came_first);
   TAP_RUN(promotion_loses_nothing);
   TAP_RUN(promotion_by_hand);
   TAP_RUN(operations_have_policies);

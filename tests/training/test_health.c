@@ -522,6 +522,8 @@ static void monitors_are_saved(void) {
   UNSOUND(zeros.memory = 5);
   UNSOUND(zeros.is_started = 2);
   UNSOUND(zeros.is_started = 0);
+  UNSOUND(zeros.once = other.zeros.is_started = 0);
+  UNSOUND(zeros.twice = other.zeros.is_started = 0);
   UNSOUND(limits.memory = 6);
 #undef UNSOUND
 }

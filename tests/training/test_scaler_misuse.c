@@ -261,11 +261,27 @@ static void a_stale_scale_is_one_that_has_changed(void) {
           MPNUM_ERROR_STALE_SCALE);
 }
 
+/* The largest bf16 is 2^128 - 2^120, and from 2^128 - 2^119 on floats round to Inf: its
+ * product with 1 + 3 * 2^-10 is a float between that and the largest. */
+static void a_loss_in_bf16_may_have_no_product(void) {
+  mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
+  const mpnum_bf16 most = {0x7f7f}, less = {0x7f7e}, infinite = {0x7f80};
+  mpnum_bf16 scaled = {7};
+  must(mpnum_grad_scaler_set_scale(&scaler, 1 + 3 * 0x1p-10f));
+  CHECK(mpnum_grad_scaler_scale_bf16(&scaler, most, &scaled) ==
+                MPNUM_ERROR_UNREPRESENTABLE &&
+            scaled.bits == 7,
+        "%04x", (unsigned)scaled.bits);
+  must(mpnum_grad_scaler_scale_bf16(&scaler, less, &scaled));
+  CHECK(scaled.bits == 0x7f7f, "%04x", (unsigned)scaled.bits);
+  must(mpnum_grad_scaler_scale_bf16(&scaler, infinite, &scaled));
+  CHECK(scaled.bits == 0x7f80, "%04x", (unsigned)scaled.bits);
+}
 /* 65504 is the largest f16: 1 * 65536 is none, 1.9990234375 * 32768 is. */
 static void a_loss_in_f16_has_a_configuration(void) {
   mpnum_grad_scaler scaler = made(mpnum_grad_scaler_default());
   const mpnum_grad_scaler narrow = made(mpnum_grad_scaler_f16());
-  const mpnum_f16 one = {0x3c00}, most = {0x3fff}, two = {0x4000};
+  const mpnum_f16 one = {0x3c00}, most = {0x3fff}, two = {0x4000}, infinite = {0x7c00};
   mpnum_f16 scaled = {7};
   const mpnum_status status = mpnum_grad_scaler_scale_f16(&scaler, one, &scaled);
   CHECK(status == MPNUM_ERROR_UNREPRESENTABLE && scaled.bits == 7 &&
@@ -277,6 +293,8 @@ static void a_loss_in_f16_has_a_configuration(void) {
   CHECK(scaled.bits == 0x7800, "%04x", (unsigned)scaled.bits); /* 32768 */
   must(mpnum_grad_scaler_scale_f16(&narrow, most, &scaled));
   CHECK(scaled.bits == 0x7bff, "%04x", (unsigned)scaled.bits); /* 65504 */
+  must(mpnum_grad_scaler_scale_f16(&narrow, infinite, &scaled));
+  CHECK(scaled.bits == 0x7c00, "%04x", (unsigned)scaled.bits);
   CHECK(mpnum_grad_scaler_scale_f16(&narrow, two, &scaled) == MPNUM_ERROR_UNREPRESENTABLE,
         "2 * 32768");
   scaler = narrow;
@@ -344,6 +362,7 @@ int main(void) {
   TAP_RUN(a_handle_of_another_scaler_is_refused);
   TAP_RUN(a_scaler_of_zeros_is_refused_by_every_call);
   TAP_RUN(a_stale_scale_is_one_that_has_changed);
+  TAP_RUN(a_loss_in_bf16_may_have_no_product);
   TAP_RUN(a_loss_in_f16_has_a_configuration);
   TAP_RUN(a_max_norm_of_0_is_refused_and_inf_is_no_limit);
   return tap_done();
