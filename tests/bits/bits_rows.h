@@ -263,6 +263,15 @@ static mpnum_status with_slopes(uint32_t kind) {
       mpnum_matrix_of(MPNUM_TYPE_E5M2, special_codes, special_rows, special_columns),
       SPECIAL_SRC, SPECIAL_SRC, &how, 16, NULL));
 }
+/* Of a matrix that is as high as it is wide. */
+static mpnum_status with_sums(uint32_t kind) {
+  static float sums[SPECIAL_ROOM];
+  const mpnum_status status = mpnum_sum_columns(sums, SPECIAL_SRC, kind % 2 != 0);
+  for (size_t i = 0; i < special_columns; ++i)
+    put_f32(sums[i]);
+  return status;
+}
+SPECIAL(mpnum_sum_columns, 1, SQUARE, with_sums(kind))
 SPECIAL(mpnum_activation_backward_rows, 1, ROWS_OF_THREE, with_slopes(kind))
 SPECIAL(mpnum_dropout_rows, 1, ROWS_OF_THREE,
         mpnum_dropout_rows(SPECIAL_DST, SPECIAL_SRC, kind % 2 ? 0.7f : 0.1f, kind,
@@ -439,6 +448,7 @@ static void print_row_functions(void) {
            "mpnum_normalize_quantize_rows_special -\nmpnum_activation_rows_special -\n"
            "mpnum_activation_quantize_rows_special -\n"
            "mpnum_activation_backward_rows_special -\nmpnum_dropout_rows_special -\n"
+           "mpnum_sum_columns_special -\n"
            "mpnum_normalize_backward_rows_special -\nmpnum_hadamard_rows_special -\n"
            "mpnum_hadamard_inverse_rows_special -\nmpnum_contrastive_loss_special -\n"
            "mpnum_contrastive_loss_of_embeddings_special -\n"
@@ -463,6 +473,7 @@ static void print_row_functions(void) {
   print_mpnum_activation_quantize_rows();
   print_mpnum_activation_backward_rows();
   print_mpnum_dropout_rows();
+  print_mpnum_sum_columns();
   print_mpnum_normalize_backward_rows();
   print_mpnum_hadamard_rows();
   print_mpnum_hadamard_inverse_rows();

@@ -164,7 +164,9 @@ QUANTISERS = """\
 #include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/blocks/layout.cuh>
 #include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/blocks/quantize_dropped.cuh>
 #include <mpnum/blocks/quantize_hadamard.cuh>
+#include <mpnum/blocks/quantize_summed.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
 #define BLOCKS a, b
@@ -205,6 +207,8 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
   LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, silu, MPNUM_BLOCKSCALE_RCEIL, what, stream))
   LAUNCH(quantize_transpose(MATRIX(codes), MATRIX(codes),
                             mpnum::activation_backward_of<MPNUM_ACTIVATION_GELU>(MATRIX(y), MATRIX(y), &usual), scale, scale, stream))
+  LAUNCH(quantize_mx<mpnum_e4m3>(BLOCKS, mpnum::summed_of(mpnum::dropped_of(MATRIX(y), 1, 2, 3), x, scale), MPNUM_BLOCKSCALE_RCEIL,
+                                 what, stream))
   LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::hadamard_of<16>(MATRIX(y), 1), scale, what, stream))
   LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::normalized_of(MPNUM_NORM_RMS, MATRIX(y), nullptr), scale, what, stream))
   mpnum::quantize_list<mpnum_e4m3, mpnum_bf16> list = mpnum::quantize_list<mpnum_e4m3, mpnum_bf16>();
@@ -365,7 +369,9 @@ HEADERS_OF_INSTANCES = """\
 #include <mpnum/training/health.cuh>
 #include <mpnum/array/quantize_groups.cuh>
 #include <mpnum/blocks/quantize_computed.cuh>
+#include <mpnum/blocks/quantize_dropped.cuh>
 #include <mpnum/blocks/quantize_hadamard.cuh>
+#include <mpnum/blocks/quantize_summed.cuh>
 """
 INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",
              "mpnum_convert_kernel_<mpnum::cast_plain_<float, mpnum_f16>, float, mpnum_f16>",

@@ -422,6 +422,8 @@ static const law_subject subjects[] = {
      NULL},
     {"mpnum_dropout_rows", draw_dropout, dropout, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_dropout, NULL},
+    {"mpnum_sum_columns", draw_sum_columns, sum_columns, ROW_LAWS & ~HOLDS(LAW_ALONE),
+     NO_TWIN, spoil_sum_columns, NULL},
     {"mpnum_hadamard_rows", draw_hadamard, hadamard, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_hadamard, NULL},
     {"mpnum_hadamard_inverse_rows", draw_hadamard, hadamard_inverse, ROW_LAWS | IN_PLACE,

@@ -24,6 +24,7 @@ LINKED_FUNCTION(mpnum_activation_rows);
 LINKED_FUNCTION(mpnum_activation_quantize_rows);
 LINKED_FUNCTION(mpnum_activation_backward_rows);
 LINKED_FUNCTION(mpnum_activation_backward_quantize_rows);
+LINKED_FUNCTION(mpnum_sum_columns);
 LINKED_FUNCTION(mpnum_contrastive_loss);
 LINKED_FUNCTION(mpnum_contrastive_loss_of_embeddings);
 LINKED_FUNCTION(mpnum_cross_entropy_rows);
@@ -50,6 +51,7 @@ LINKED_FUNCTION(mpnum_softmax_add_tile);
 #define mpnum_activation_backward_rows linked_mpnum_activation_backward_rows
 #define mpnum_activation_backward_quantize_rows \
  linked_mpnum_activation_backward_quantize_rows
+#define mpnum_sum_columns                    linked_mpnum_sum_columns
 #define mpnum_contrastive_loss               linked_mpnum_contrastive_loss
 #define mpnum_contrastive_loss_of_embeddings linked_mpnum_contrastive_loss_of_embeddings
 #define mpnum_cross_entropy_rows             linked_mpnum_cross_entropy_rows

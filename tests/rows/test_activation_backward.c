@@ -599,6 +599,60 @@ static void codes_are_those_of_floats(void) {
   }
 }
 
+/* The sum of rows of a column of floats, halves first; those past the end are 0. */
+static float sum_of_halves(const float *column, size_t step, size_t rows, size_t n) {
+  if (rows == 0) return 0;
+  if (n == 1) return column[0];
+  return sum_once(
+      sum_of_halves(column, step, rows < n / 2 ? rows : n / 2, n / 2),
+      sum_of_halves(column + n / 2 * step, step, rows > n / 2 ? rows - n / 2 : 0, n / 2));
+}
+static void columns_are_summed_by_halves(void) {
+  static const size_t heights[] = {1, 2, 3, 63, 64, 65, 100, 192, 200};
+  for (int k = 0; k < 90; ++k) {
+    const mpnum_type type = row_types[k % 5];
+    const size_t rows = heights[k % 9], most = COUNT / rows;
+    const size_t n = most < 300 ? most : (size_t)uniform(1, 300), stride = n;
+    const int adds = k % 3 == 0;
+    make(x, type, src, rows * stride, k % 7 ? 6 : 3e38);
+    make(to_x, MPNUM_TYPE_F32, want[0], n + 1, 6);
+    memcpy(to_up, to_x, (n + 1) * sizeof *to_x);
+    must(mpnum_sum_columns(to_x, mpnum_const_matrix_of(type, src, rows, n), adds));
+    for (size_t c = 0; c < n; ++c) {
+      volatile double sum = 0;
+      long double total = adds ? (long double)to_up[c] : 0, size = fabsl(total);
+      for (size_t r = 0; r < rows; r += 64) {
+        const size_t left = rows - r;
+        sum +=
+            (double)sum_of_halves(x + r * stride + c, stride, left < 64 ? left : 64, 64);
+      }
+      if (adds) sum += (double)to_up[c];
+      for (size_t r = 0; r < rows; ++r) {
+        total += (long double)x[r * stride + c];
+        size += fabsl((long double)x[r * stride + c]);
+      }
+      CHECK(bits_of(to_x[c]) == bits_of(canonical((float)sum)),
+            "column %zu of %zu x %zu: %a, not %a", c, rows, n, (double)to_x[c], sum);
+      CHECK(!(size < 3e38L) ||
+                fabsl((long double)to_x[c] - total) <= 7 * 0x1p-24L * size + 0x1p-149L,
+            "column %zu of %zu x %zu is %La off", c, rows, n,
+            (long double)to_x[c] - total);
+    }
+    CHECK(bits_of(to_x[n]) == bits_of(to_up[n]), "written behind the sums");
+  }
+  REFUSED(MPNUM_ERROR_TYPE,
+          mpnum_sum_columns(to_x, mpnum_const_matrix_of(MPNUM_TYPE_F64, x, 2, 8), 0));
+  REFUSED(MPNUM_ERROR_NULL,
+          mpnum_sum_columns(NULL, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 8), 0));
+  REFUSED(MPNUM_ERROR_NULL,
+          mpnum_sum_columns(to_x, mpnum_const_matrix_of(MPNUM_TYPE_F32, NULL, 2, 8), 0));
+  REFUSED(MPNUM_ERROR_ARGUMENT,
+          mpnum_sum_columns(to_x, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, 8), 2));
+  REFUSED(
+      MPNUM_ERROR_OVERLAP,
+      mpnum_sum_columns(to_x + 15, mpnum_const_matrix_of(MPNUM_TYPE_F32, to_x, 2, 8), 0));
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
   TAP_RUN(gradients_are_slopes_of_the_formula);
@@ -613,5 +667,6 @@ int main(void) {
   TAP_RUN(functions_give_the_value);
   RUN_FOR_EACH_ISA(codes_are_those_of_floats);
   TAP_RUN(one_array_may_have_gaps);
+  RUN_FOR_EACH_ISA(columns_are_summed_by_halves);
   return tap_done();
 }

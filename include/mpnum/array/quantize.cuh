@@ -213,8 +213,12 @@ mpnum_quantize_turned_tile_(T *dst, size_t dst_stride, T *transposed,
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
     in[v] = origin::template value<n>(at, read[v], place.column, common);
-  return mpnum_quantize_turned_<is_whole>(dst, dst_stride, transposed, transposed_stride,
-                                          in, place, job, scale, scratch);
+  mpnum_tile_sums_<Source> sums;
+  sums.template add<mpnum_geometry_<S, 32>::lanes>(src, job, in, place.row - place.down,
+                                                   place.column - place.across, true);
+  return mpnum_quantize_turned_<is_whole>(
+      dst, dst_stride, transposed, transposed_stride, in, place, job, scale, scratch,
+      !mpnum_tile_sums_<Source>::has_no_turned(transposed));
 }
 /* Tiles of a matrix, one for each block of 256 threads. */
 template <class T, class S, class Source = const S *>
@@ -365,16 +369,18 @@ mpnum_launch_quantize_transpose_(mpnum::matrix<T> dst, mpnum::matrix<T> transpos
   const size_t down = rows / tile::rows + (rows % tile::rows != 0);
   const size_t across = columns / tile::columns + (columns % tile::columns != 0);
   mpnum_quantize_job_ job = mpnum_quantize_job_();
+  const bool is_turned = transposed.data || !mpnum_launch_sums_<Matrix>::is_summed;
   if (!src.is_valid() || dst.rows != rows || dst.columns != columns ||
-      transposed.rows != columns || transposed.columns != rows)
+      (is_turned && (transposed.rows != columns || transposed.columns != rows)))
     return cudaErrorInvalidValue;
   if (rows == 0 || columns == 0) return cudaSuccess;
-  if (!dst.data || !transposed.data || !scale || dst.stride < columns ||
-      transposed.stride < rows || across > limit / down)
+  if (!dst.data || (is_turned && !transposed.data) || !scale || dst.stride < columns ||
+      (is_turned && transposed.stride < rows) || across > limit / down)
     return cudaErrorInvalidValue;
   const size_t dst_bytes = mpnum_extent_(rows, columns, dst.stride, 8);
-  const size_t transposed_bytes = mpnum_extent_(columns, rows, transposed.stride, 8);
-  if (!src.is_readable() || !dst_bytes || !transposed_bytes ||
+  const size_t transposed_bytes =
+      is_turned ? mpnum_extent_(columns, rows, transposed.stride, 8) : 0;
+  if (!src.is_readable() || !dst_bytes || (is_turned && !transposed_bytes) ||
       !src.is_apart(dst.data, dst_bytes) ||
       !src.is_apart(transposed.data, transposed_bytes) ||
       mpnum_overlap_(transposed.data, transposed_bytes, dst.data, dst_bytes))
@@ -386,10 +392,11 @@ mpnum_launch_quantize_transpose_(mpnum::matrix<T> dst, mpnum::matrix<T> transpos
   job.stride = src.stride;
   job.whole_across = is_aligned ? static_cast<unsigned>(columns / tile::columns) : 0;
   job.whole_down = static_cast<unsigned>(rows / tile::rows);
-  return mpnum_launch_grid_(
+  const cudaError_t error = mpnum_launch_grid_(
       mpnum_quantize_transpose_kernel_<T, element, typename Matrix::source>,
       mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream, dst.data, dst.stride,
       transposed.data, transposed.stride, amax, src.on_device(), scale, job);
+  return error == cudaSuccess ? mpnum_launch_sums_<Matrix>::finish(src, stream) : error;
 }
 
 /* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,

@@ -39,19 +39,44 @@ MPNUM_C_BEGIN_
 namespace mpnum {
 
 /* What elements of a vector are computed of; count of them are in the matrix. */
-template <unsigned N, class Dy, class Src>
-struct computed_reads_ : gate_vectors_<N, Dy, Src> {
+template <unsigned N, class Dy, class Src, class Drop>
+struct computed_reads_ : gate_vectors_<N, Dy, Src>, Drop::row {
   unsigned count;
+};
+/* Which results, or which of dy, are dropped (quantize_dropped.cuh): none. */
+struct drops_none_ {
+  struct row {
+    __device__ __forceinline__ void set(size_t) {}
+  };
+  template <unsigned N, class Elements>
+  __device__ __forceinline__ void apply(const Elements &, mpnum_lanes<float, N> &, row,
+                                        size_t) const {}
+};
+/* What has no activation, as a matrix of which some are dropped. */
+enum { gate_identity_ = 7 };
+template <> struct gate_usual_<gate_identity_> {
+  enum : uint32_t { most = 0xffffffffu };
+  template <bool is_short>
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return x;
+  }
+  template <bool is_short>
+  static __device__ __forceinline__ float slope(const gate_ &, float) {
+    return 1;
+  }
 };
 /* What a launch computes elements of. to of the job is not used; a factor that is absent
  * is src, so that what is loaded does not depend on it. */
-template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_ {
+template <int kind_, bool is_back_, class Dy_, class Src_, class Drop_ = drops_none_>
+struct gate_elements_ {
   static constexpr int kind = kind_;
   static constexpr bool is_back = is_back_;
   typedef Dy_ Dy;
   typedef Src_ Src;
+  typedef Drop_ Drop;
   gate_job_<norm_plain_<float>, Dy, Src> job;
   int has_factor, is_plain;
+  Drop drop;
   /* Whether an element is of the factor's gradient, and the number of its pair. */
   __device__ __forceinline__ bool is_of_factor(size_t column) const {
     if (!is_back) return false;
@@ -62,7 +87,7 @@ template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_
     return job.by_turns ? column / 2 : column - (is_of_factor(column) ? job.columns : 0);
   }
   template <unsigned N>
-  __device__ __forceinline__ void one(computed_reads_<N, Dy, Src> &in, unsigned j,
+  __device__ __forceinline__ void one(computed_reads_<N, Dy, Src, Drop> &in, unsigned j,
                                       size_t row, size_t column) const {
     const size_t i = pair(column);
     const Src *const x = job.src + row * job.src_stride;
@@ -73,7 +98,7 @@ template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_
   }
   /* Vectors, all of which are aligned, of pairs one behind the other. */
   template <unsigned N>
-  __device__ __forceinline__ void all(computed_reads_<N, Dy, Src> &in, size_t row,
+  __device__ __forceinline__ void all(computed_reads_<N, Dy, Src, Drop> &in, size_t row,
                                       size_t column) const {
     const size_t i = pair(column);
     in.x = *reinterpret_cast<const mpnum_lanes<Src, N> *>(job.src + row * job.src_stride +
@@ -124,13 +149,13 @@ template <int kind_, bool is_back_, class Dy_, class Src_> struct gate_elements_
 
 } // namespace mpnum
 
-template <int kind, bool is_back, class Dy, class Src>
-struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
-  typedef mpnum::gate_elements_<kind, is_back, Dy, Src> elements;
+template <int kind, bool is_back, class Dy, class Src, class Drop>
+struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
+  typedef mpnum::gate_elements_<kind, is_back, Dy, Src, Drop> elements;
   static constexpr int resident = 3;
   static constexpr bool shares_columns = false;
   template <unsigned N> using common = mpnum::no_common_;
-  template <unsigned N> using loads = mpnum::computed_reads_<N, Dy, Src>;
+  template <unsigned N> using loads = mpnum::computed_reads_<N, Dy, Src, Drop>;
   static __device__ __forceinline__ const elements &ahead(const elements &from, size_t) {
     return from;
   }
@@ -139,6 +164,7 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
   load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
        bool is_whole) {
     loads<N> in = loads<N>();
+    in.set(row);
     if (is_whole) {
       in.count = N;
       from.all(in, row, column);
@@ -154,11 +180,13 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
   static __device__ __forceinline__ mpnum_lanes<float, N>
   value(const elements &from, const loads<N> &in, size_t column, mpnum::no_common_ &) {
     const bool is_usual =
-        from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
-                             +mpnum::gate_usual_<kind>::most;
-    const mpnum_lanes<float, N> dy = mpnum::gate_floats_(in.dy);
+        kind == +mpnum::gate_identity_ ||
+        (from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
+                              +mpnum::gate_usual_<kind>::most);
+    mpnum_lanes<float, N> dy = mpnum::gate_floats_(in.dy);
     mpnum_lanes<float, N> x = mpnum::gate_floats_(in.x);
     mpnum_lanes<float, N> factor = mpnum::gate_floats_(in.factor), y;
+    if (is_back) from.drop.apply(from, dy, in, column);
     if (is_usual) {
       MPNUM_UNROLL_
       for (unsigned j = 0; j < N; ++j)
@@ -171,6 +199,7 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src>> {
         y.at[j] =
             from.any(from.is_of_factor(column + j), x.at[j], factor.at[j], dy.at[j]);
     }
+    if (!is_back) from.drop.apply(from, y, in, column);
     mpnum_cut_(y, in.count);
     return y;
   }
@@ -380,11 +409,14 @@ static inline const computed<Elements> &quantizable_(const computed<Elements> &x
   return x;
 }
 
-template <mpnum_activation activation, bool is_back, class Dy, class Src>
-static inline computed<gate_elements_<activation, is_back, Dy, Src>>
+template <int kind, bool is_back, class Dy, class Src>
+static inline computed<gate_elements_<kind, is_back, Dy, Src>>
 computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
                const mpnum_activation_options *options) {
-  auto made = computed<gate_elements_<activation, is_back, Dy, Src>>();
+  auto made = computed<gate_elements_<kind, is_back, Dy, Src>>();
+  const mpnum_activation activation = kind == +gate_identity_
+                                          ? MPNUM_ACTIVATION_SILU
+                                          : static_cast<mpnum_activation>(kind);
   auto &job = made.elements.job;
   const unsigned turns = options && options->is_interleaved ? 1 : 0;
   const size_t pairs = src.columns >> turns;

@@ -216,13 +216,14 @@ template <class S> struct mpnum_turned_place_ {
         column(first_column + across) {}
 };
 /* Codes of such rows of a tile, all of which a block of 256 threads has, and those of its
- * transpose; as below. job: height and width. */
+ * transpose, if turns; as below. job: height and width. */
 template <bool is_whole, class T, class S, unsigned n>
-MPNUM_DEVICE_ float
-mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
-                       size_t transposed_stride, const mpnum_lanes<S, n> (&in)[4],
-                       const mpnum_turned_place_<S> &place,
-                       const mpnum_quantize_job_ &job, float scale, uint32_t *scratch) {
+MPNUM_DEVICE_ float mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
+                                           size_t transposed_stride,
+                                           const mpnum_lanes<S, n> (&in)[4],
+                                           const mpnum_turned_place_<S> &place,
+                                           const mpnum_quantize_job_ &job, float scale,
+                                           uint32_t *scratch, bool turns = true) {
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
   typedef mpnum_geometry_<S, 32> tile;
   static_assert(tile::rows == MPNUM_TILE_ROWS && blocks::bits == 8, "as documented");
@@ -241,6 +242,7 @@ mpnum_quantize_turned_(T *codes, size_t codes_stride, T *transposed,
         own + v * codes_stride, place.row + v, place.column, job.height, job.width,
         is_whole, mpnum_quantize_lanes_<blocks, false, false>(in[v], factor, random));
   }
+  if (!turns) return mpnum_amax(0, mpnum_f32_of_scalar_(amax));
   MPNUM_UNROLL_
   for (unsigned j = 0; j < n; ++j) {
     const uint32_t random[4] = {0};

@@ -17,7 +17,7 @@
  * and f are; that of the factor is +0 where the factor was outside -limit to limit. Each
  * step is rounded to a float, the result once more to its type. A function of the caller
  * gives the activation, its derivative is that of the activation it stands for. The
- * gradient of a bias is the sum of columns of that of src.
+ * gradient of a bias is the sum of columns of that of src: mpnum_sum_columns.
  * Domain: rows (matrix.h) of f32, f16, bf16, e5m2 or e4m3 of one shape, each of its own
  *   type. to_src or to_factor, or both, may be without data (mpnum_matrix_empty): not
  *   wanted. With options.is_interleaved to_src has the shape of src, both gradients by
@@ -322,6 +322,77 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_activation_backward_quantize_rows
   self.scale = scale;
   self.losses = losses;
   return mpnum_activation_go_back_(&self);
+}
+
+/* Columns summed at a time, and rows of which a sum is one of floats. */
+# define MPNUM_SUMMED_COLUMNS_ 256
+# define MPNUM_SUMMED_ROWS_    64
+
+/* The sums of a strip of columns over 64 rows at most, to halves, behind which is room
+ * for seven such strips: strip 1 + k holds those of 2^k rows until there are as many
+ * more. */
+MPNUM_HOST void mpnum_sum_halves_(float *halves, mpnum_const_matrix src, size_t row,
+                                  size_t rows, size_t first, size_t n) {
+  float *held = halves;
+  size_t i = 0, bits = 0;
+  int has_any = 0;
+  for (; i < rows; ++i) {
+    mpnum_floats_from_(src.type, halves, mpnum_rows_at_(src, row + i, first), n);
+    held = halves + MPNUM_SUMMED_COLUMNS_;
+    for (bits = i; bits & 1; held += MPNUM_SUMMED_COLUMNS_, bits >>= 1)
+      mpnum_norm_pairs_(0, halves, held, halves, n);
+    MPNUM_MEMCPY_(held, halves, n * sizeof(float));
+  }
+  held = halves + MPNUM_SUMMED_COLUMNS_;
+  for (bits = rows; bits; held += MPNUM_SUMMED_COLUMNS_, bits >>= 1) {
+    if (!(bits & 1)) continue;
+    if (has_any)
+      mpnum_norm_pairs_(0, halves, held, halves, n);
+    else
+      MPNUM_MEMCPY_(halves, held, n * sizeof(float));
+    has_any = 1;
+  }
+}
+/* The sum of each column, to dst[c], as of the gradients of what a bias was added to. Of
+ * each 64 rows halves, quarters and so on are added as floats, row 0 to 1, 2 to 3, these
+ * sums to each other; what is missing at the end is 0. Sums of 64 rows, from the first
+ * on, and last, if adds is 1, what is there are added as doubles and rounded once.
+ * Domain: rows of f32, f16, bf16, e5m2 or e4m3. Without elements nothing is
+ *   written. dst must not overlap src.
+ * Error: 7 2^-24 of the sum of magnitudes, and 2^-52 of it for each 64 rows; Inf where 64
+ *   rows or fewer pass the largest float. NaN: canonical, where one or Infs of both signs
+ *   are in the column. Bits: the same from every instruction set, whatever is beside a
+ *   column.
+ * Status: MPNUM_ERROR_TYPE, _NULL, _OVERLAP; MPNUM_ERROR_ARGUMENT: adds. Nothing is
+ *   written then. On devices: quantize_summed.cuh. */
+MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_sum_columns(float *dst,
+                                                           mpnum_const_matrix src,
+                                                           int adds) {
+  MPNUM_ALIGNED_ float halves[8 * MPNUM_SUMMED_COLUMNS_];
+  double sums[MPNUM_SUMMED_COLUMNS_];
+  size_t first = 0, row = 0, i = 0;
+  uint64_t saved = 0;
+  mpnum_status status = mpnum_source_check_(src);
+  if (status == MPNUM_OK) status = mpnum_floats_check_(dst, src.columns, src);
+  if (status == MPNUM_OK && adds & ~1) status = MPNUM_ERROR_ARGUMENT;
+  if (status != MPNUM_OK || src.rows == 0) return status;
+  saved = mpnum_fenv_save_();
+  for (; first < src.columns; first += MPNUM_SUMMED_COLUMNS_) {
+    const size_t left = src.columns - first;
+    const size_t n = left < MPNUM_SUMMED_COLUMNS_ ? left : MPNUM_SUMMED_COLUMNS_;
+    for (i = 0; i < n; ++i)
+      sums[i] = 0;
+    for (row = 0; row < src.rows; row += MPNUM_SUMMED_ROWS_) {
+      const size_t rows = src.rows - row;
+      mpnum_sum_halves_(halves, src, row,
+                        rows < MPNUM_SUMMED_ROWS_ ? rows : MPNUM_SUMMED_ROWS_, first, n);
+      for (i = 0; i < n; ++i)
+        sums[i] = mpnum_add_f64_(sums[i], (double)halves[i]);
+    }
+    mpnum_norm_sums_to_(dst + first, adds, sums, n);
+  }
+  mpnum_fenv_restore_(saved);
+  return MPNUM_OK;
 }
 
 #endif

@@ -228,15 +228,6 @@ MPNUM_HOST void mpnum_norm_backward_row_(mpnum_norm_backward_ *self, size_t numb
     mpnum_norm_back_to_(self, &slope, &back, number, i);
   }
 }
-/* Writes the sums of columns, from first on. */
-MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, size_t n) {
-  size_t i = 0;
-  for (; i < n; ++i) {
-    double sum = sums[i];
-    if (adds) sum = mpnum_add_f64_(sum, (double)mpnum_float_at_(dst, i));
-    mpnum_set_float_(dst, i, mpnum_canonical_((float)mpnum_opt_barrier_f64_(sum)));
-  }
-}
 /* Handles a strip of columns for all rows. The last strip writes the gradients of the
  * rows, as these may replace what is read. */
 MPNUM_HOST void mpnum_norm_backward_strip_(mpnum_norm_backward_ *self, size_t first) {

@@ -125,7 +125,7 @@ class Quantiser:
     edge: int = 32
     is_square: bool = False
     is_stochastic: bool = False
-    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type
+    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type; summed: with sums of columns; dropped: dropout
 
     @property
     def name(self):
@@ -147,6 +147,12 @@ class Quantiser:
         flags = [str(flag).lower() for flag in (self.is_square, self.is_stochastic)]
         blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {', '.join(flags)}>"
         kernel = "dequantize_blocks" if self.form == "back" else f"quantize_{self.form}"
+        if self.of == "summed":
+            return (f"mpnum_{kernel}_kernel_<{blocks}, {src}, mpnum::summed_elements_<const {src} *>>",
+                    f"_{kernel}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}\\w*16summed_elements_I")
+        if self.of == "dropped":
+            return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_identity_, false, {src}, {src}, mpnum::drops_>>",
+                    f"_{kernel}_kernel_I\\w*EEEfN\\w*14gate_elements_ILi7E")
         if self.of:
             is_back = self.of[0] == "d"
             return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_silu_, {str(is_back).lower()}, {src}, {src}>>",
@@ -165,7 +171,7 @@ class Quantiser:
         return hot.straight_path(instructions, dialect, weight)
 
     def elements(self, _path, _dialect):
-        if self.of:
+        if self.of and self.of != "summed":
             return 16
         return 32 if self.form == "back" and self.family != "scaled" else 4 * 16 // size(self.src)
 
@@ -191,7 +197,9 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("transpose", "scaled", "bf16", "e4m3"), ("rows", "nvfp4", "bf16", "e2m1", 16, False, True), ("back", "mx", "f32", "e4m3"),
     ("back", "mx", "bf16", "e4m3"), ("back", "mx", "bf16", "e2m1"), ("back", "nvfp4", "f32", "e2m1", 16),
     ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16),
-    ("rows", "mx", "bf16", "e4m3", 32, False, False, "silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "dsilu"))]
+    ("rows", "mx", "bf16", "e4m3", 32, False, False, "silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "dsilu"),
+    ("tile", "mx", "bf16", "e4m3", 32, False, False, "summed"),
+    ("rows", "mx", "bf16", "e4m3", 32, False, False, "dropped"))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 
@@ -210,7 +218,8 @@ extern "C" __global__ void {SCALARS}(float *x, mpnum_f16 *half, mpnum_bf16 *brai
 
 
 def source(kernels):
-    lines = ["#include <mpnum/kernels.cuh>", "#include <mpnum/blocks/quantize_computed.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
+    lines = ["#include <mpnum/kernels.cuh>", "#include <mpnum/blocks/quantize_computed.cuh>",
+             "#include <mpnum/blocks/quantize_dropped.cuh>", "#include <mpnum/blocks/quantize_summed.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
              "const void *const kernels[] = {"]
     lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in kernels]
     return "\n".join([*lines, "};"]) + "\n"

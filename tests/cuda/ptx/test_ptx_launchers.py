@@ -41,6 +41,7 @@ BEGIN = """\
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
 #include <mpnum/blocks/layout.cuh>
+#include <mpnum/blocks/quantize_summed.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #include <mpnum/training/adafactor.cuh>
 #include <mpnum/training/optimizer.cuh>
@@ -338,6 +339,15 @@ CASES = [
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 128), 0, 0);
   return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_BF16, other, 128, 64), 0, 0);
 """),
+    Case("mx_e4m3_summed", {"x": ("mpnum_bf16", bfloats(68 * 128)), "codes": ("char", out(68 * 128)), "scales": ("char", out(272)),
+                            "sums": ("float", floats(128, 1)), "own": ("float", out(256))},
+         """const mpnum_blockscaled by_row = {codes, 128, scales, 272, 0, 1};
+  return mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, 0, mpnum::summed_of(mpnum::matrix_of(x, 68, 128), sums, own, 1),
+                                              MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS, 0);""",
+         """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscaled by_row = {codes, 128, scales, 272, 0, 1};
+  const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 68, 128), 0, 0);
+  return status ? status : mpnum_sum_columns(sums, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 68, 128), 1);""", "own"),
     Case("nvfp4_ue5m3", {"x": ("mpnum_bf16", bfloats(8 * 128)), "codes": ("char", out(512)), "scales": ("char", out(64)),
                          "one": ("float", one(1)), "y": ("float", out(8 * 128))},
          """const mpnum_blockscaled by_row = {codes, 128, scales, 64, 0, 0};

@@ -52,6 +52,17 @@ static __device__ __forceinline__ void mpnum_cut_(mpnum_lanes<float, N> &y,
   for (unsigned j = 0; j < N; ++j)
     if (j >= count) y.at[j] = 0;
 }
+/* What is summed by column while it is quantised (quantize_summed.cuh): of most sources
+ * nothing is. */
+template <class Source> struct mpnum_tile_sums_ {
+  /* Whether nothing needs the largest magnitudes of columns, or codes by column. */
+  static __device__ __forceinline__ bool has_rows_alone(int) { return false; }
+  static __device__ __forceinline__ bool has_no_turned(const void *) { return false; }
+  template <unsigned lanes, class T, unsigned N>
+  __device__ __forceinline__ void add(const Source &, const mpnum_quantize_job_ &,
+                                      const mpnum_lanes<T, N> (&)[4], size_t, size_t,
+                                      bool) {}
+};
 template <class Source, int blocks> struct mpnum_resident_ {
   static constexpr int most = mpnum_origin_<Source>::resident;
   static constexpr int count = blocks < most ? blocks : most;
@@ -67,6 +78,11 @@ static inline bool mpnum_is_apart_(const void *at, size_t bytes,
     if (mpnum_overlap_(at, bytes, one.at, one.bytes)) return false;
   return true;
 }
+/* Whether a launch sums columns, and what then follows it. */
+template <class Matrix> struct mpnum_launch_sums_ {
+  static constexpr bool is_summed = false;
+  static cudaError_t finish(const Matrix &, cudaStream_t) { return cudaSuccess; }
+};
 namespace mpnum {
 
 /* A matrix in memory as launches take what they quantise, or make. */

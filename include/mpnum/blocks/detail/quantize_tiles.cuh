@@ -274,13 +274,17 @@ mpnum_quantize_tile_(const Source &src, const mpnum_quantize_job_ &job, size_t f
   typedef typename own::tile tile;
   enum { blocks = own::down * own::across, parts = tile::rows / tile::part };
   const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
+  typedef mpnum_tile_sums_<Source> columns;
   own rows;
+  columns sums;
   for (unsigned i = threadIdx.x; i < blocks; i += MPNUM_LAUNCH_THREADS_)
     amax[i] = 0;
   __syncthreads();
   for (unsigned part = 0; part < parts; ++part) {
     rows.load(src, job, first_row, first_column, part);
-    rows.raise(amax);
+    if (Blocks::is_square || !columns::has_rows_alone(job.what)) rows.raise(amax);
+    sums.template add<tile::lanes>(src, job, rows.in, first_row + part * tile::part,
+                                   first_column, parts == 1);
   }
   __syncthreads();
   for (unsigned i = threadIdx.x; i < blocks; i += MPNUM_LAUNCH_THREADS_) {

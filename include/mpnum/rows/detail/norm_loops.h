@@ -179,6 +179,15 @@ MPNUM_HOST void mpnum_norm_pairs_(int is_product, float *dst, const void *a,
                                   const void *b, size_t n) {
   MPNUM_CALL_(norm_pairs, (is_product, dst, (const uint8_t *)a, (const uint8_t *)b, n));
 }
+/* Writes sums of columns. */
+MPNUM_HOST void mpnum_norm_sums_to_(float *dst, int adds, const double *sums, size_t n) {
+  size_t i = 0;
+  for (; i < n; ++i) {
+    double sum = sums[i];
+    if (adds) sum = mpnum_add_f64_(sum, (double)mpnum_float_at_(dst, i));
+    mpnum_set_float_(dst, i, mpnum_canonical_((float)mpnum_opt_barrier_f64_(sum)));
+  }
+}
 
 #endif
 MPNUM_C_END_
