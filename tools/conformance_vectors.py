@@ -10,6 +10,7 @@ import math
 import random
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -688,6 +689,19 @@ def function_code(function, name, code):
     return encoded(name, function(double_of(reference.ref_decode(format_named(name), code))), 0, IEEE)
 
 
+# Instructions.
+
+def instructions_topic():
+    sys.path.append(str(ROOT / "tests/hardware"))
+    import vectors
+
+    yield {"fields": {"instruction": "its name, as docs/instructions.md has it", "control": "registers other than 0",
+                      "in0, in1, ...": "operands, a word of 32 bits each, an f64 two; the n-th words of all belong together",
+                      "random": "random bits or the bias", "out0, out1": "words of the result"},
+           "rules": {"sources": "the manuals that docs/instructions.md names; what they leave open is left out"}}
+    yield from vectors.lines()
+
+
 def texts(topic, lines):
     """The lines of a file: the first says what the others are."""
     first = {"schema": f"mpnum conformance vectors: {topic}", "version": VERSION,
@@ -704,4 +718,5 @@ TOPICS = {
     "blocks": blocks_topic,
     "scaler": scaler_topic,
     "delayed_scaling": delayed_topic,
+    "instructions": instructions_topic,
 }

@@ -9,7 +9,7 @@ from array import array
 
 from exact import FORMATS, boundaries
 
-NONFINITE, OK = 7, 0
+OK, ARGUMENT, NONFINITE, NULL, TYPE = 0, 1, 7, 10, 11
 UNTOUCHED = 0x5a5a5a5a
 
 

@@ -32,7 +32,7 @@ MACHINES = [
     ("riscv64", ["qemu-riscv64", "qemu-riscv64-static"], False),
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
-PROGRAMS = ["test_fma", "test_scale"]
+PROGRAMS = ["test_fma", "test_instructions_run", "test_scale"]
 # They run where bytes are the other way round; elsewhere bits.txt has what vectors give, and these are slow.
 BYTE_ORDER_PROGRAMS = ["test_block_calls"]
 # Without vectors they run there alone.

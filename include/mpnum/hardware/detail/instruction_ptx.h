@@ -4,6 +4,7 @@
 #define MPNUM_HARDWARE_DETAIL_INSTRUCTION_PTX_H
 
 #include "instruction_rows.h"
+MPNUM_C_BEGIN_
 
 /* ROW(name, source, target, elements, bits from element to element in the source and in
  * the result, rounding, NaN, options). */
@@ -267,4 +268,5 @@
  ROW("cvt.rn.satfinite.relu.scaled::n2::ue8m0.bf16x2.s2f6x2", S2F6_, BF16, 2, 8, 16,     \
      NEAREST_EVEN, OWN, RELU_SAT_SCALED)
 
+MPNUM_C_END_
 #endif

@@ -60,24 +60,24 @@ typedef struct mpnum_instruction_row_ {
   uint8_t source, target; /* mpnum_type; an FP8 that FPMR names stands as e5m2 */
   uint8_t lanes;          /* elements of a result, the first in its lowest bits */
   uint8_t source_slot, target_slot; /* bits from one element to the next */
-  uint8_t rounding, nan;
+  uint8_t rounding, nans;
   uint16_t flags;
 } mpnum_instruction_row_;
 
-#define MPNUM_ROW_(name, source, target, lanes, source_slot, target_slot, rounding, nan, \
-                   option)                                                               \
- {name,                                                                                  \
-  MPNUM_TYPE_##source,                                                                   \
-  MPNUM_TYPE_##target,                                                                   \
-  lanes,                                                                                 \
-  source_slot,                                                                           \
-  target_slot,                                                                           \
-  MPNUM_ROUND_##rounding,                                                                \
-  MPNUM_NANS_##nan##_,                                                                   \
+#define MPNUM_ROW_(name, source, target, lanes, source_slot, target_slot, rounding, \
+                   nans, option)                                                    \
+ {name,                                                                             \
+  MPNUM_TYPE_##source,                                                              \
+  MPNUM_TYPE_##target,                                                              \
+  lanes,                                                                            \
+  source_slot,                                                                      \
+  target_slot,                                                                      \
+  MPNUM_ROUND_##rounding,                                                           \
+  MPNUM_NANS_##nans##_,                                                             \
   (uint16_t)(MPNUM_OPTION_##option##_)},
 /* Operands in words of their own: the first one is the highest element. */
 #define MPNUM_ROW_REVERSED_(name, source, target, lanes, source_slot, target_slot, \
-                            rounding, nan, option)                                 \
+                            rounding, nans, option)                                \
  {name,                                                                            \
   MPNUM_TYPE_##source,                                                             \
   MPNUM_TYPE_##target,                                                             \
@@ -85,7 +85,7 @@ typedef struct mpnum_instruction_row_ {
   source_slot,                                                                     \
   target_slot,                                                                     \
   MPNUM_ROUND_##rounding,                                                          \
-  MPNUM_NANS_##nan##_,                                                             \
+  MPNUM_NANS_##nans##_,                                                            \
   (uint16_t)(MPNUM_OPTION_##option##_ | MPNUM_IS_REVERSED_)},
 
 MPNUM_C_END_

@@ -4,7 +4,11 @@
 #ifndef MPNUM_HARDWARE_DETAIL_INSTRUCTION_STEPS_H
 #define MPNUM_HARDWARE_DETAIL_INSTRUCTION_STEPS_H
 
+#include "instruction_amd.h"
+#include "instruction_arm.h"
 #include "instruction_ptx.h"
+#include "instruction_riscv.h"
+#include "instruction_x86.h"
 MPNUM_C_BEGIN_
 
 /* The fields of mpnum_instruction_control. */
@@ -17,6 +21,10 @@ typedef struct mpnum_registers_ {
 MPNUM_MATH_ const mpnum_instruction_row_ *mpnum_instruction_row_of_(uint32_t number) {
   static const mpnum_instruction_row_ rows[] = {
       MPNUM_PTX_INSTRUCTIONS_(MPNUM_ROW_REVERSED_) /**/
+      MPNUM_X86_INSTRUCTIONS_(MPNUM_ROW_REVERSED_) /**/
+      MPNUM_ARM_INSTRUCTIONS_(MPNUM_ROW_)          /**/
+      MPNUM_AMD_INSTRUCTIONS_(MPNUM_ROW_)          /**/
+      MPNUM_RISCV_INSTRUCTIONS_(MPNUM_ROW_)        /**/
   };
   return number - 1 < sizeof rows / sizeof rows[0] ? &rows[number - 1] : 0;
 }
@@ -175,10 +183,10 @@ MPNUM_MATH_ uint64_t mpnum_fixed_code_(uint64_t value) {
 
 /* What an instruction does under registers, the same for all of its elements. */
 typedef struct mpnum_instruction_how_ {
-  int source, target, nan; /* nan: MPNUM_NANS_* */
-  mpnum_format format;     /* of the target */
-  int rounding;            /* mpnum_rounding; -1: there is none of this number */
-  int scale;               /* of all elements, an exponent */
+  int source, target, nans; /* nans: MPNUM_NANS_* */
+  mpnum_format format;      /* of the target */
+  int rounding;             /* mpnum_rounding; -1: there is none of this number */
+  int scale;                /* of all elements, an exponent */
 } mpnum_instruction_how_;
 
 MPNUM_MATH_ int mpnum_instruction_rounding_(const mpnum_instruction_row_ *row,
@@ -208,11 +216,11 @@ MPNUM_MATH_ mpnum_status mpnum_instruction_how_of_(mpnum_instruction_how_ *how,
   const uint64_t fpmr = registers->fpmr;
   how->source = row->source;
   how->target = row->target;
-  how->nan = row->nan;
+  how->nans = row->nans;
   how->scale = 0;
-  if (how->nan == MPNUM_NANS_PAYLOAD_ && row->flags & MPNUM_FLUSH_BY_FPCR_ &&
+  if (how->nans == MPNUM_NANS_PAYLOAD_ && row->flags & MPNUM_FLUSH_BY_FPCR_ &&
       registers->fpcr >> 25 & 1)
-    how->nan = MPNUM_NANS_QUIET_;
+    how->nans = MPNUM_NANS_QUIET_;
   if (row->flags & MPNUM_SCALE_FPMR_) {
     const uint32_t type = (uint32_t)(fpmr >> (is_widening ? (is_second ? 3 : 0) : 6)) & 7;
     const int fp8 = type ? MPNUM_TYPE_E4M3 : MPNUM_TYPE_E5M2;
@@ -311,9 +319,9 @@ MPNUM_MATH_ mpnum_status mpnum_instruction_run_(const mpnum_instruction_row_ *ro
       scale = row->source_slot < row->target_slot ? (int)byte - 127 : 127 - (int)byte;
       is_nan |= byte == 0xff;
     }
-    if (is_nan && how.nan == MPNUM_NANS_OPEN_) return MPNUM_ERROR_NONFINITE;
+    if (is_nan && how.nans == MPNUM_NANS_OPEN_) return MPNUM_ERROR_NONFINITE;
     if (is_nan) {
-      code = mpnum_instruction_nan_(how.nan, how.target, how.format, value);
+      code = mpnum_instruction_nan_(how.nans, how.target, how.format, value);
     } else {
       value = mpnum_instruction_flushed_(row, value, registers);
       value = mpnum_instruction_scaled_(value, scale);
