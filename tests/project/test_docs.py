@@ -35,7 +35,8 @@ COMMANDS = {"", "sh", "diff", "cmake", "meson", "python"}  # "": what a program 
 # In docs/checkpoints.md 1, 6, 3, -0.5 and 0 times 1.5 * 0.1, 1.5 / 8 and 2^-2.
 OUTPUTS = {"README.md": ["52 0.0195312\nf8 -0.5\n22 0.000305176\n68 0.125\n"],
            "docs/checkpoints.md": ["".join(f"{x * 0.15:.6g} {x * 0.1875:.6g} {x * 0.25:.6g}\n" for x in (1, 6, 3, -0.5, 0))],
-           "docs/choosing-a-format.md": ["e5m2 times 16384\n"]}
+           "docs/choosing-a-format.md": ["e5m2 times 16384\n"],
+           "docs/instructions.md": ["38fe\n"]}
 
 
 def pieces(path):
