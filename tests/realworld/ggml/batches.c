@@ -3,7 +3,8 @@
  * conformance/rows.h. With a build of ggml in $GGML/build:
  *
  *   cc -O2 -I conformance -I $GGML/include tests/realworld/ggml/batches.c -o batches \
- *     -L $GGML/build/src -Wl,-rpath,$GGML/build/src -lggml-cpu -lggml-base -lm && ./batches
+ *     -L $GGML/build/src -Wl,-rpath,$GGML/build/src -lggml-cpu -lggml-base -lm &&
+ * ./batches
  *
  * One operation a run of a graph; rows lie one behind the other in its tensors. */
 #include "rows.h"
