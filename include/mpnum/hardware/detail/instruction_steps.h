@@ -152,10 +152,10 @@ MPNUM_MATH_ uint32_t mpnum_reversed_u16_(uint32_t bits) {
  * share 16 bits takes them from the lowest to the highest. */
 MPNUM_MATH_ uint32_t mpnum_ptx_random_(const mpnum_instruction_row_ *row, uint32_t random,
                                        int i) {
-  const uint32_t half = random >> (i >= row->lanes / 2 ? 16 : 0) & 0xffff;
-  uint32_t bits = half;
-  if (row->target == MPNUM_TYPE_F16) return half << 19;
-  if (row->target == MPNUM_TYPE_BF16) return half << 16;
+  const uint32_t shared = random >> (i >= row->lanes / 2 ? 16 : 0) & 0xffff;
+  uint32_t bits = shared;
+  if (row->target == MPNUM_TYPE_F16) return shared << 19;
+  if (row->target == MPNUM_TYPE_BF16) return shared << 16;
   if (row->target_slot == 4) {
     bits = random >> (i >= 2 ? 8 : 0);
     bits = (bits & 0xff) | (bits >> 8 & 0xff00);
