@@ -30,6 +30,7 @@ LEFT_OUT = {
        for name in ("convert_blocks", "round_blocks", "quantize_two_level", "dequantize_two_level", "reorder_scales",
                     "scale_order_bytes", "transpose_codes")},
     "mpnum_p3109_convert_array": "of a format and a rounding by name, its single numbers in p3109",
+    "mpnum_split_matrix": "of several results, its single numbers in split",
     "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
     "mpnum_launch_normalize_backward_bytes": "of no array",
     "mpnum_launch_quantize_groups": "of parts by offsets in device memory, random ones in kernels_quantize_groups",
