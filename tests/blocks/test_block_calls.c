@@ -21,7 +21,7 @@ static uint64_t state = 99;
 static size_t below(size_t bound) { return (size_t)(random_bits(&state) % bound); }
 
 /* The arrays of a call, at odd addresses. */
-enum { CALL_ARRAYS = 4, ARRAY_BYTES = 1 << 17, MARKED = 0x5c };
+enum { CALL_ARRAYS = 4, ARRAY_BYTES = 1 << 19, MARKED = 0x5c };
 static int arrays_used;
 static void *output_row(size_t bytes) {
   static uint8_t arrays[CALL_ARRAYS][ARRAY_BYTES];
@@ -70,12 +70,17 @@ static void choose_numbers(block_call *call) {
                                                        REF_NEAREST_EVEN, REF_IEEE, 0));
   }
 }
-static block_call choose_call(void) {
+/* Wide: longer rows than the library reads at once, of blocks for which it reads less. */
+static block_call choose_call(int is_wide) {
   static const mpnum_type types[] = {MPNUM_TYPE_F32, MPNUM_TYPE_F16, MPNUM_TYPE_BF16};
   block_call call;
   memset(&call, 0, sizeof call);
   call.format = formats[below((size_t)format_count)];
-  if (below(3) == 0) {
+  if (is_wide) {
+    do
+      choose_blocks(&call.format);
+    while (call.format.format.rows > 0 && call.format.format.rows < 33);
+  } else if (below(3) == 0) {
     choose_blocks(&call.format);
   } else if (below(2)) {
     call.format.format = mpnum_blockscale_transposed(call.format.format);
@@ -87,6 +92,10 @@ static block_call choose_call(void) {
   call.type = types[below(3)];
   call.rows = 1 + below(below(3) ? 9 : 66);
   call.columns = 1 + below(below(2) ? 40 : 400);
+  if (is_wide) {
+    call.rows = 33 + below(4);
+    call.columns = 2100 + below(40);
+  }
   call.stride = call.columns + (below(2) ? below(20) : 0);
   call.codes_stride =
       at_a_byte(&call.format.format, call.columns + (below(2) ? below(20) : 0));
@@ -290,8 +299,9 @@ static void long_rows_of_bf16_are_the_reference_s(void) {
 }
 
 static void any_call_is_the_reference_s(void) {
-  for (int i = 0; i < TEST_BLOCK_CALLS; ++i) {
-    block_call call = choose_call();
+  enum { WIDE_CALLS = 4 };
+  for (int i = 0; i < TEST_BLOCK_CALLS + WIDE_CALLS; ++i) {
+    block_call call = choose_call(i >= TEST_BLOCK_CALLS);
     block_words want = allocate_words(&call.format, call.rows, call.columns);
     const int errors = tap_errors;
     if (i % 16 == 0) force_isa(isas[below(ISAS)]);
