@@ -18,7 +18,7 @@ PIECE = "all_functions"  # of no program: every function of every header, called
 class Programs:
     """tests: {test: (tier, program, arguments, environment)} of the plain builds of a source tree."""
 
-    def __init__(self, source, build, suites):
+    def __init__(self, source, build, suites, names=()):
         for tool in ("meson", "ninja", "gcov", "gcc"):
             if not shutil.which(tool):
                 raise SystemExit(f"coverage: {tool} was not found")
@@ -34,9 +34,11 @@ class Programs:
             for test in self.introspect("tests"):
                 sources = [part for part in targets.get(test["cmd"][0], []) if "language" in part]
                 is_plain = all(part["language"] == "c" and not OTHER_BUILD.search(" ".join(part["parameters"])) for part in sources)
-                if sources and is_plain and test["is_parallel"] and any(of.split(":")[-1] == suite for of in test["suite"]):
+                if sources and is_plain and test["is_parallel"] and (not names or test["name"] in names) and any(of.split(":")[-1] == suite for of in test["suite"]):
                     program = str(Path(test["cmd"][0]).relative_to(self.build))
                     self.tests[test["name"]] = (suite, program, test["cmd"][1:], test["env"])
+        if not self.tests or set(names) - set(self.tests):
+            raise SystemExit(f"coverage: no such program of {' or '.join(suites)}: {' '.join(sorted(set(names) - set(self.tests)))}")
         subprocess.run(["ninja", "-C", self.build, *{program for _, program, _, _ in self.tests.values()}], check=True,
                        stdout=subprocess.DEVNULL)
         self.commands = {of["output"]: of["command"] for of in json.loads((self.build / "compile_commands.json").read_text())}
@@ -68,6 +70,7 @@ class Programs:
     def counted(self, test):
         """(seconds of a processor, {object: {header: {line: [(function, count, [count of a branch])]}}}) of a run of a test."""
         counters = self.build / "counters" / test
+        shutil.rmtree(counters, ignore_errors=True)
         start = os.times().children_user
         assert self.run(test, counters=counters), f"{test} fails"
         seconds = os.times().children_user - start

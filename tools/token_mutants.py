@@ -58,8 +58,8 @@ class Mutants:
         shutil.copytree(ROOT / "include", self.changed / "include")
         self.cost, self.run_by, self.compiled, self.original = {}, {}, {}, {}
         for test in self.programs.tests:
-            known = self.build / f"{test}.known.json"
-            if not known.exists():
+            known, program = self.build / f"{test}.known.json", self.build / self.programs.tests[test][1]
+            if not known.exists() or known.stat().st_mtime < program.stat().st_mtime:
                 known.write_text(json.dumps(self.programs.counted(test)))
             self.cost[test], objects = json.loads(known.read_text())
             for item, headers in objects.items():

@@ -172,6 +172,11 @@ static void formats_of_ones_own(void) {
         "e1m2");
   worst = mpnum_blockscale_worst(&format); /* halves: 0.25 of 1.75, half of 3.5 */
   CHECK(worst.clip == 0 && worst.error == 1.0f / 7, "e1m2 %g", (double)worst.error);
+  format.rule = MPNUM_BLOCKSCALE_CEIL; /* the largest of a block becomes 1 to 2 */
+  CHECK(mpnum_format_init(&format.element, 1, 2, 1, 1, MPNUM_SPECIALS_IEEE) == MPNUM_OK,
+        "e2m1");
+  worst = mpnum_blockscale_worst(&format); /* 0 0.5 1 1.5 2 3: 0.25 of 1.25 */
+  CHECK(worst.clip == 0 && worst.error == 0.2f, "e2m1 %g", (double)worst.error);
 }
 
 int main(void) {
