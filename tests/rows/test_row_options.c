@@ -368,6 +368,54 @@ static void backward_of_a_length_leaves_the_rest(void) {
           "way %d: %a", way, (double)z[50]);
   }
 }
+/* Sums of products of codes are exact, so that gradients of rows of codes are those of
+ * rows of their values, rounded at the end, whatever the order of the sums. */
+static void codes_of(mpnum_type type, uint8_t *codes, float *values, size_t n) {
+  const mpnum_format format = mpnum_format_of(type);
+  for (size_t i = 0; i < n; ++i) {
+    codes[i] = (uint8_t)mpnum_encode(format, values[i], MPNUM_ROUND_NEAREST_EVEN,
+                                     MPNUM_OVERFLOW_IEEE, 0);
+    values[i] = mpnum_decode(format, codes[i]);
+  }
+}
+static void backward_of_codes_is_that_of_their_values(void) {
+  enum { N = 1000 };
+  static uint8_t dy_codes[2 * N], y_codes[2 * N], to[2 * N];
+  for (int way = 0; way < 16; ++way) {
+    const int is_log = way & 1, adds = way >> 1 & 1, floats = way >> 3;
+    const mpnum_type type = way & 4 ? MPNUM_TYPE_E4M3 : MPNUM_TYPE_E5M2;
+    const mpnum_format format = mpnum_format_of(type);
+    mpnum_status (*backward)(mpnum_matrix, mpnum_const_matrix, mpnum_const_matrix,
+                             const mpnum_softmax_options *) =
+        is_log ? mpnum_log_softmax_backward_rows : mpnum_softmax_backward_rows;
+    mpnum_softmax_options how = mpnum_softmax_default();
+    fill(dy, 2 * N, -2, 2);
+    fill(y, 2 * N, is_log ? -9 : 0, is_log ? -1 : 1);
+    codes_of(type, dy_codes, dy, 2 * N);
+    codes_of(type, y_codes, y, 2 * N);
+    for (size_t i = 0; i < 2 * N; ++i)
+      mask[i] = i % 5 != 3;
+    how.mask = mask;
+    how.mask_stride = N;
+    must((*backward)(to_rows(z, 2, N), of_rows(dy, 2, N), of_rows(y, 2, N), &how));
+    how.flags = adds ? MPNUM_SOFTMAX_ACCUMULATE : 0;
+    for (size_t i = 0; i < 2 * N; ++i)
+      x[i] = 0.5f;
+    codes_of(type, to, x, 2 * N);
+    must((*backward)(
+        floats ? to_rows(x, 2, N) : mpnum_matrix_of(type, to, 2, N),
+        mpnum_const_matrix_of(type, dy_codes, 2, N),
+        floats ? of_rows(y, 2, N) : mpnum_const_matrix_of(type, y_codes, 2, N), &how));
+    for (size_t i = 0; i < 2 * N; ++i) {
+      const float want = adds ? sum_once(0.5f, z[i]) : z[i];
+      const uint32_t code =
+          mpnum_encode(format, want, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0);
+      CHECK(floats ? bits_of(x[i]) == bits_of(want) : to[i] == code,
+            "way %d, element %zu: %a or %02x, not %a", way, i, (double)x[i],
+            (unsigned)to[i], (double)want);
+    }
+  }
+}
 static void backward_keeps_nan(void) {
   for (int is_log = 0; is_log < 2; ++is_log)
     for (int of_y = 0; of_y < 2; ++of_y)
@@ -773,6 +821,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(gradients_add_to_nan);
   RUN_FOR_EACH_ISA(backward_passes_are_those_defined);
   RUN_FOR_EACH_ISA(backward_of_a_length_leaves_the_rest);
+  RUN_FOR_EACH_ISA(backward_of_codes_is_that_of_their_values);
   RUN_FOR_EACH_ISA(backward_keeps_nan);
   RUN_FOR_EACH_ISA(sums_by_hand_are_those_of_softmax);
   TAP_RUN(tiles_add_to_a_state);
