@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matrices in small formats with a scale for each block. By their own paths alone:
- * measure.h, reference_product.h, stored_matrix.h, and the launchers. */
+ * measure.h, stored_matrix.h, and the launchers. */
 #ifndef MPNUM_BLOCKS_H
 #define MPNUM_BLOCKS_H
 

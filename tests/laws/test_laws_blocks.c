@@ -4,6 +4,7 @@
 #include <mpnum/blocks/block.h>
 #include <mpnum/blocks/least_error.h>
 #include <mpnum/blocks/measure.h>
+#include <mpnum/hardware/product.h>
 
 #include "block_draws.h"
 #include "stored_draws.h"
@@ -423,15 +424,15 @@ static void draw_product(law_draw *d) {
 }
 static mpnum_status product(const law_piece *at) {
   const mpnum_blockscale_format format = format_of(at->draw, 0);
-  mpnum_blockscale_operand a;
-  memset(&a, 0, sizeof a);
-  a.format = &format;
-  a.values = codes_of(at, 0);
-  a.rows = at->rows;
-  a.columns = at->columns;
-  return mpnum_reference_product(
-      (double *)at->at[R_PRODUCT], (double *)at->at[R_BOUNDS], a, a,
-      at->draw->choice[1] % 2 ? MPNUM_TYPE_F32 : MPNUM_TYPE_F64);
+  const mpnum_product_operand a =
+      mpnum_product_blocks_of(&format, codes_of(at, 0), at->rows, at->columns);
+  const mpnum_product_unit unit =
+      mpnum_product_unit_of(at->draw->choice[1] % 2 ? "f32" : "f64");
+  mpnum_matrix dst =
+      mpnum_matrix_of(MPNUM_TYPE_F64, at->at[R_PRODUCT], at->rows, at->rows);
+  const mpnum_status made = mpnum_product(dst, unit, a, a, NULL);
+  dst.data = at->at[R_BOUNDS];
+  return made == MPNUM_OK ? mpnum_product_bound(dst, unit, a, a, NULL) : made;
 }
 
 #define BLOCK_LAWS \
@@ -537,8 +538,8 @@ static const law_subject subjects[] = {
      BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_move, NULL},
     {"mpnum_stored_to_blocks", draw_stored_to_blocks, stored_to_blocks,
      BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_move, NULL},
-    {"mpnum_reference_product", draw_product, product, BLOCK_LAWS & ~HOLDS(LAW_EMPTY),
-     NO_TWIN, NULL, NULL},
+    {"mpnum_product", draw_product, product, BLOCK_LAWS & ~HOLDS(LAW_EMPTY), NO_TWIN,
+     NULL, NULL},
 };
 
 int main(int argc, char **argv) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the error of quantised values against their source. Includes
- * reference_product.h.
+/* Measures the error of quantised values against their source.
  *
  *     mpnum_measure measure = mpnum_measure_empty();
  *     status = mpnum_measure_blocks(&measure, source, &format, quantized);
@@ -19,7 +18,8 @@
 #ifndef MPNUM_BLOCKS_MEASURE_H
 #define MPNUM_BLOCKS_MEASURE_H
 
-#include "reference_product.h"
+#include "blockscale.h"
+#include "detail/codes.h"
 #include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 

@@ -1,208 +1,100 @@
 /* SPDX-License-Identifier: MIT */
 /* Dot products as tensor cores take them: inputs that tell their sums apart, the same on
- * every machine, and a model of the sums. A tile is one product of an instruction: A has
- * ROWS rows and B COLS columns of WORDS words, each word with one, two or four numbers.
- *
- * The model: the products of a group and what was summed before are exact; each is cut
- * toward zero to `bits` bits behind the point of the largest exponent among them (of a
- * product that of its factors, added); their sum is exact and cut toward zero to the 23
- * bits of f32, or the `kept` ones; results of f16 are then rounded to nearest even, of
- * `bits` alone. Subnormals count, a result of zero is +0, overflow is Inf, a NaN
- * canonical. Where a GPU has no such unit for 8 bits, the numbers become f16, the first
- * two of each word and then the others, are summed from zero, and c is added to that in
- * f32. */
+ * every machine, and their sums by a unit of hardware/product.h. A tile is one product of
+ * an instruction: A has ROWS rows and B COLS columns of WORDS words, each word with one,
+ * two or four numbers. */
 #ifndef MPNUM_TESTS_GPU_TENSOR_CORES_HPP
 #define MPNUM_TESTS_GPU_TENSOR_CORES_HPP
 
+#include <mpnum/core/query.h>
+#include <mpnum/hardware/detail/product_step.h>
+#include <mpnum/types/f16.h>
+
 #include <cstdint>
-#include <cstring>
 
 namespace tensor {
 
 enum { ROWS = 64, COLS = 8, WORDS = 8, KINDS = 16, DOTS = ROWS * COLS };
 
 struct type {
-  const char *name;
+  mpnum_type number; /* of the library */
   int exponent, mantissa, bias, lanes;
   bool has_inf;
   int width() const { return 1 + exponent + mantissa; }
   int numbers() const { return WORDS * lanes; }
   int largest() const { return (1 << exponent) - (has_inf ? 2 : 1); }
+  mpnum_format format() const { return mpnum_format_of(number); }
+  bool is_finite(uint32_t bits) const {
+    return mpnum_isfinite(format(), bits << (lanes == 1 ? 13 : 0)) != 0;
+  }
 };
 enum { F16, BF16, TF32, E4M3, E5M2 };
-static const type types[] = {{"f16", 5, 10, 15, 2, true},
-                             {"bf16", 8, 7, 127, 2, true},
-                             {"tf32", 8, 10, 127, 1, true},
-                             {"e4m3", 4, 3, 7, 4, false},
-                             {"e5m2", 5, 2, 15, 4, true}};
-static const type f32_type = {"f32", 8, 23, 127, 1, true};
+static const type types[] = {{MPNUM_TYPE_F16, 5, 10, 15, 2, true},
+                             {MPNUM_TYPE_BF16, 8, 7, 127, 2, true},
+                             {MPNUM_TYPE_TF32, 8, 10, 127, 1, true},
+                             {MPNUM_TYPE_E4M3, 4, 3, 7, 4, false},
+                             {MPNUM_TYPE_E5M2, 5, 2, 15, 4, true}};
+static const type f32_type = {MPNUM_TYPE_F32, 8, 23, 127, 1, true};
 
-/* What is summed, and how. */
-struct unit {
+/* An instruction: its elements, of types, and how it sums. */
+struct instruction {
   const char *name;
-  int of;       /* of types */
-  bool is_half; /* sums are f16 */
-  int bits, kept, groups;
-  bool is_emulated;
+  int of;
+  const char *unit;
 };
 /* As an H100 has them: compute capability 9.0. */
 enum { H100_UNITS = 13 };
-static const unit h100[H100_UNITS] = {
-    {"mma.sync f16", F16, false, 25, 23, 1, false},
-    {"mma.sync bf16", BF16, false, 25, 23, 1, false},
-    {"mma.sync tf32", TF32, false, 25, 23, 1, false},
-    {"mma.sync e4m3", E4M3, false, 25, 23, 2, true},
-    {"mma.sync e5m2", E5M2, false, 25, 23, 2, true},
-    {"mma.sync f16 to f16", F16, true, 25, 23, 1, false},
-    {"wgmma f16", F16, false, 25, 23, 1, false},
-    {"wgmma bf16", BF16, false, 25, 23, 1, false},
-    {"wgmma tf32", TF32, false, 25, 23, 1, false},
-    {"wgmma e4m3", E4M3, false, 13, 13, 1, false},
-    {"wgmma e5m2", E5M2, false, 13, 13, 1, false},
-    {"wgmma f16 to f16", F16, true, 25, 23, 1, false},
-    {"wgmma e4m3 to f16", E4M3, true, 13, 23, 1, false}};
-enum { WGMMA = 6 }; /* the first one by wgmma */
-
-/* --- numbers --- */
-
-enum class kind { FINITE, INFINITE, NOT_A_NUMBER };
-/* significand * 2^(exponent - mantissa of its type) */
-struct number {
-  kind what;
-  bool is_negative;
-  int64_t significand;
-  int exponent;
+static const instruction h100[H100_UNITS] = {{"mma.sync f16", F16, "h100.f16"},
+                                             {"mma.sync bf16", BF16, "h100.bf16"},
+                                             {"mma.sync tf32", TF32, "h100.tf32"},
+                                             {"mma.sync e4m3", E4M3, "h100.mma.fp8"},
+                                             {"mma.sync e5m2", E5M2, "h100.mma.fp8"},
+                                             {"mma.sync f16 to f16", F16, "h100.f16.f16"},
+                                             {"wgmma f16", F16, "h100.f16"},
+                                             {"wgmma bf16", BF16, "h100.bf16"},
+                                             {"wgmma tf32", TF32, "h100.tf32"},
+                                             {"wgmma e4m3", E4M3, "h100.fp8"},
+                                             {"wgmma e5m2", E5M2, "h100.fp8"},
+                                             {"wgmma f16 to f16", F16, "h100.f16.f16"},
+                                             {"wgmma e4m3 to f16", E4M3, "h100.fp8.f16"}};
+struct unit {
+  const char *name;
+  int of;
+  mpnum_product_unit how;
+  bool is_half() const { return how.sum == MPNUM_TYPE_F16; }
 };
-inline number decode(const type &of, uint32_t bits) {
-  const uint32_t m = bits & ((1u << of.mantissa) - 1);
-  const int top = (1 << of.exponent) - 1;
-  const int e = static_cast<int>(bits >> of.mantissa) & top;
-  number made = {kind::FINITE, (bits >> (of.width() - 1) & 1) != 0, m, 1 - of.bias};
-  if (e == top && (of.has_inf || m == (1u << of.mantissa) - 1))
-    made.what = of.has_inf && m == 0 ? kind::INFINITE : kind::NOT_A_NUMBER;
-  if (e == 0) return made;
-  made.significand |= int64_t{1} << of.mantissa;
-  made.exponent = e - of.bias;
+inline unit unit_of(const instruction &from) {
+  const unit made = {from.name, from.of, mpnum_product_unit_of(from.unit)};
   return made;
-}
-/* Number k of words; tf32 lies in the upper bits of its word. */
-inline number number_at(const type &of, const uint32_t *words, int k) {
-  const int width = 32 / of.lanes;
-  const uint32_t bits =
-      of.lanes == 1 ? words[k] >> 13 : words[k / of.lanes] >> (k % of.lanes * width);
-  return decode(of, bits & ((1u << of.width()) - 1));
 }
 
 /* --- sums --- */
 
-/* value * 2^shift toward zero; left shifts of what is not 0 stay small. */
-inline int64_t cut(int64_t value, int shift) {
-  if (value == 0) return 0;
-  if (shift >= 0) return value * (int64_t{1} << shift);
-  return shift < -62 ? 0 : value < 0 ? -(-value >> -shift) : value >> -shift;
+/* Number k of words; tf32 lies in the upper bits of its word. */
+inline mpnum_term_ number_at(const type &of, const uint32_t *words, int k) {
+  const int width = 32 / of.lanes;
+  const uint32_t bits =
+      of.lanes == 1 ? words[k] : words[k / of.lanes] >> (k % of.lanes * width);
+  const uint32_t code = of.lanes == 1 ? bits : bits & ((1u << of.width()) - 1);
+  const double value = static_cast<double>(mpnum_decode(of.format(), code));
+  return mpnum_term_of_(value, of.mantissa, 1 - of.bias);
 }
-inline int top_of(uint64_t value) {
-  int top = -1;
-  for (; value; value >>= 1)
-    ++top;
-  return top;
-}
-/* sum * 2^point as a number of `to`: its first `kept` bits toward zero, or all of them to
- * nearest even. */
-inline uint32_t encode(const type &to, int64_t sum, int point, int kept,
-                       bool is_nearest) {
-  const uint32_t sign = sum < 0 ? 1u << (to.width() - 1) : 0;
-  const uint64_t size = static_cast<uint64_t>(sum < 0 ? -sum : sum);
-  if (size == 0) return 0;
-  const int least = 1 - to.bias;
-  int e = top_of(size) + point;
-  if (e < least) e = least;
-  const int down = e - to.mantissa - point; /* bits that are lost */
-  uint64_t code = down > 62 ? 0 : down > 0 ? size >> down : size << -down;
-  if (is_nearest && down > 0 && down < 63) {
-    const uint64_t rest = size - (code << down), middle = uint64_t{1} << (down - 1);
-    code += rest > middle || (rest == middle && (code & 1));
-  }
-  if (kept < to.mantissa) code = code >> (to.mantissa - kept) << (to.mantissa - kept);
-  code += static_cast<uint64_t>(e - least)
-          << to.mantissa; /* a carry is one more binade */
-  const uint64_t infinite = ((uint64_t{1} << to.exponent) - 1) << to.mantissa;
-  if (code == 0) return 0;
-  return sign | static_cast<uint32_t>(code < infinite ? code : infinite);
-}
-
-struct special {
-  bool is_nan = false, is_up = false, is_down = false;
-  void take(kind what, bool is_negative) {
-    is_nan = is_nan || what == kind::NOT_A_NUMBER;
-    is_up = is_up || (what == kind::INFINITE && !is_negative);
-    is_down = is_down || (what == kind::INFINITE && is_negative);
-  }
-  bool is_any() const { return is_nan || is_up || is_down; }
-  uint32_t code(const type &to) const {
-    const uint32_t infinite = ((1u << to.exponent) - 1) << to.mantissa;
-    if (is_nan || (is_up && is_down)) return (1u << (to.width() - 1)) - 1;
-    return is_down ? infinite | 1u << (to.width() - 1) : infinite;
-  }
-};
-
-inline kind product_kind(const number &a, const number &b) {
-  if (a.what == kind::NOT_A_NUMBER || b.what == kind::NOT_A_NUMBER)
-    return kind::NOT_A_NUMBER;
-  if (a.what == kind::FINITE && b.what == kind::FINITE) return kind::FINITE;
-  const bool has_zero = (a.what == kind::FINITE && a.significand == 0) ||
-                        (b.what == kind::FINITE && b.significand == 0);
-  return has_zero ? kind::NOT_A_NUMBER : kind::INFINITE;
-}
-
-/* c and the products of numbers begin to begin + count, in the order of `places`. */
-inline uint32_t sum_group(const unit &how, const uint32_t *a, const uint32_t *b,
-                          const int *places, int count, uint32_t c) {
-  const type &of = types[how.of], &to = how.is_half ? types[F16] : f32_type;
-  const number before = decode(to, c);
-  special odd;
-  odd.take(before.what, before.is_negative);
-  int64_t products[64];
-  int exponents[64], most = -100000;
-  if (before.what == kind::FINITE && before.significand) most = before.exponent;
-  for (int i = 0; i < count; ++i) {
-    const number x = number_at(of, a, places[i]), y = number_at(of, b, places[i]);
-    const bool is_negative = x.is_negative != y.is_negative;
-    odd.take(product_kind(x, y), is_negative);
-    products[i] = x.significand * y.significand * (is_negative ? -1 : 1);
-    exponents[i] = x.exponent + y.exponent;
-    if (products[i] && exponents[i] > most) most = exponents[i];
-  }
-  if (odd.is_any()) return odd.code(to);
-  const int point = most - how.bits;
-  int64_t sum = cut(before.is_negative ? -before.significand : before.significand,
-                    before.exponent - to.mantissa - point);
-  for (int i = 0; i < count; ++i)
-    sum += cut(products[i], exponents[i] - 2 * of.mantissa - point);
-  return encode(to, sum, point, how.kept, how.is_half);
-}
-
-inline uint32_t add_f32(uint32_t a, uint32_t b) {
-  float x, y;
-  uint32_t bits;
-  std::memcpy(&x, &a, sizeof x);
-  std::memcpy(&y, &b, sizeof y);
-  x += y;
-  std::memcpy(&bits, &x, sizeof bits);
-  return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : bits;
-}
-
 /* The sum of a row of A, a column of B and c. */
-inline uint32_t dot(const unit &how, const uint32_t *a, const uint32_t *b, uint32_t c) {
-  const int all = types[how.of].numbers(), each = all / how.groups;
-  int places[64], n = 0;
-  for (int half = 0; half < 2; ++half)
-    for (int k = 0; k < all; ++k)
-      if (how.is_emulated ? k % 4 / 2 == half : half == 0) places[n++] = k;
-  uint32_t sum = how.is_emulated ? 0 : c;
-  for (int group = 0; group < how.groups; ++group)
-    sum = sum_group(how, a, b, places + group * each, each, sum);
-  return how.is_emulated ? add_f32(sum, c) : sum;
+inline uint32_t dot(const unit &from, const uint32_t *a, const uint32_t *b, uint32_t c) {
+  const type &of = types[from.of];
+  const int step = from.how.products;
+  const mpnum_f16 half = {static_cast<uint16_t>(c)};
+  double sum = static_cast<double>(from.is_half() ? mpnum_f16_to_f32(half)
+                                                  : mpnum_from_bits_f32(c));
+  mpnum_term_ x[64], y[64];
+  for (int k = 0; k < of.numbers(); ++k) {
+    x[k] = number_at(of, a, k);
+    y[k] = number_at(of, b, k);
+  }
+  for (int k = 0; k < of.numbers(); k += step)
+    sum = mpnum_fused_step_(&from.how, x + k, y + k, step, 2 * of.mantissa, 0, sum);
+  return from.is_half() ? mpnum_f64_to_f16(sum).bits
+                        : mpnum_bits_f32(mpnum_f64_to_f32(sum));
 }
 
 /* --- inputs --- */
@@ -242,7 +134,7 @@ struct maker {
   uint32_t any(bool is_finite) {
     for (;;) {
       const uint32_t bits = random.next() & ((1u << of.width()) - 1);
-      if (!is_finite || decode(of, bits).what == kind::FINITE) return bits;
+      if (!is_finite || of.is_finite(bits)) return bits;
     }
   }
   uint32_t special() {
@@ -334,13 +226,9 @@ inline uint32_t maker::draw_sum() {
 /* Sums of f16 from those of f32: the upper bits of the mantissa, the exponent as far as
  * there is one. */
 inline uint32_t sum_of_half(uint32_t c) {
-  const number from = decode(f32_type, c);
-  const uint32_t sign = c >> 31;
-  if (from.what != kind::FINITE) {
-    special odd;
-    odd.take(from.what, sign != 0);
-    return from.what == kind::NOT_A_NUMBER ? sign << 15 | 0x7e00 : odd.code(types[F16]);
-  }
+  const uint32_t sign = c >> 31, size = c & 0x7fffffff;
+  if (size > 0x7f800000) return sign << 15 | 0x7e00;
+  if (size == 0x7f800000) return sign << 15 | 0x7c00;
   return pack(types[F16], sign,
               (c >> 23 & 255) ? static_cast<int>(c >> 23 & 255) - 112 : 0, c >> 13);
 }
@@ -386,7 +274,7 @@ inline tile make_tile(const unit &how, unsigned number) {
   for (int i = 0; i < COLS * n; ++i)
     put(of, made.b, i, b[i]);
   for (int i = 0; i < DOTS; ++i)
-    made.c[i] = how.is_half ? sum_of_half(from.draw_sum()) : from.draw_sum();
+    made.c[i] = how.is_half() ? sum_of_half(from.draw_sum()) : from.draw_sum();
   return made;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of this GPU's tensor cores: mma.sync and, on sm_90, wgmma. Prints how they sum,
- * and is good where a model of tensor_cores.hpp gives every bit. --record FILE writes the
- * results of one tile of each kind. */
+ * and is good where a unit of hardware/product.h gives every bit. --record FILE writes
+ * the results of one tile of each kind. */
 #include "runner.hpp"
 #include "tensor_cores.hpp"
 
@@ -197,10 +197,10 @@ tensor::unit find_model(const tensor::unit &known, const std::vector<tensor::til
     for (int bits = 10; bits <= 30; ++bits)
       for (int kept : {23, bits < 23 ? bits : 23}) {
         tensor::unit other = known;
-        other.groups = groups;
-        other.bits = bits;
-        other.kept = kept;
-        other.is_emulated = false;
+        other.how.products = tensor::types[known.of].numbers() / groups;
+        other.how.bits = bits;
+        other.how.kept = known.is_half() && kept > 10 ? 10 : kept;
+        other.how.run = other.how.joins = 0;
         const unsigned found = count_wrong(other, tiles, results, *wrong);
         if (found >= *wrong) continue;
         *wrong = found;
@@ -221,7 +221,7 @@ bool is_h100() {
 }
 
 void check_unit(unsigned which, unsigned tiles) {
-  const tensor::unit &known = tensor::h100[which];
+  const tensor::unit known = tensor::unit_of(tensor::h100[which]);
   std::vector<tensor::tile> from;
   std::vector<uint32_t> results;
   uint32_t is_had = 0;
@@ -238,13 +238,14 @@ void check_unit(unsigned which, unsigned tiles) {
   std::printf(
       "# %s: groups of %d products%s, %d bits behind the point, %d kept: %u of %zu "
       "differ\n",
-      known.name, tensor::types[found.of].numbers() / found.groups,
-      found.is_emulated ? " as f16" : "", found.bits, found.kept, wrong, results.size());
+      known.name, found.how.products / (found.how.run ? 2 : 1),
+      found.how.run ? " as f16" : "", found.how.bits, found.how.kept, wrong,
+      results.size());
   /* what another GPU's sums are, nobody has measured: printed, no fault of this library
    */
   if (is_h100()) CHECK(wrong == 0, "%s: %u sums are of no model", known.name, wrong);
   for (size_t i = 0; record && i < size_t{tensor::KINDS} * tensor::DOTS; ++i)
-    std::fwrite(&results[i], known.is_half ? 2 : 4, 1, record);
+    std::fwrite(&results[i], known.is_half() ? 2 : 4, 1, record);
 }
 
 void sums_are_those_of_a_model() {

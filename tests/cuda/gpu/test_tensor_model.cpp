@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of tensor_cores.hpp beside what an H100 gave: h100_sums.bin, which
+/* The units h100.* of hardware/product.h beside what an H100 gave: h100_sums.bin, which
  * test_tensor_cores --record wrote there; a tile of each kind, of each unit. */
 #include "tensor_cores.hpp"
 
@@ -15,7 +15,7 @@ FILE *record;
 bool read_tile(const tensor::unit &how, uint32_t *to) {
   for (int i = 0; i < tensor::DOTS; ++i) {
     unsigned char bytes[4] = {0, 0, 0, 0};
-    const std::size_t size = how.is_half ? 2 : 4;
+    const std::size_t size = how.is_half() ? 2 : 4;
     if (std::fread(bytes, 1, size, record) != size) return false;
     to[i] = 0;
     for (std::size_t k = size; k-- > 0;)
@@ -25,7 +25,8 @@ bool read_tile(const tensor::unit &how, uint32_t *to) {
 }
 
 void the_model_gives_what_an_h100_gave() {
-  for (const tensor::unit &how : tensor::h100)
+  for (const tensor::instruction &one : tensor::h100) {
+    const tensor::unit how = tensor::unit_of(one);
     for (unsigned kind = 0; kind < tensor::KINDS; ++kind) {
       uint32_t results[tensor::DOTS];
       const bool is_read = read_tile(how, results);
@@ -36,30 +37,32 @@ void the_model_gives_what_an_h100_gave() {
       CHECK(wrong == 0, "%s, kind %u: %u of %d differ", how.name, kind, wrong,
             tensor::DOTS);
     }
+  }
   CHECK(std::fgetc(record) == EOF, "the file goes on");
 }
 
 /* Other bits, groups and roundings are told from these. */
 void another_model_does_not() {
   std::rewind(record);
-  for (const tensor::unit &how : tensor::h100) {
+  for (const tensor::instruction &one : tensor::h100) {
+    const tensor::unit how = tensor::unit_of(one);
     unsigned bits = 0, kept = 0, groups = 0;
     for (unsigned kind = 0; kind < tensor::KINDS; ++kind) {
       uint32_t results[tensor::DOTS];
       if (!read_tile(how, results)) return;
       const tensor::tile from = tensor::make_tile(how, kind);
       tensor::unit other = how;
-      other.bits += 1;
+      other.how.bits += 1;
       bits += tensor::count_wrong(other, from, results);
       other = how;
-      other.kept -= 1;
+      other.how.kept -= 1;
       kept += tensor::count_wrong(other, from, results);
       other = how;
-      other.groups *= 2;
+      other.how.products /= 2;
       groups += tensor::count_wrong(other, from, results);
     }
-    CHECK(bits > 0 && groups > 0 && (kept > 0 || how.is_half), "%s: %u, %u, %u", how.name,
-          bits, kept, groups);
+    CHECK(bits > 0 && groups > 0 && kept > 0, "%s: %u, %u, %u", how.name, bits, kept,
+          groups);
   }
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference products: the steps that the header states, taken here in floats and doubles
- * with values of the slow reference; against exact sums of MPFR within the bounds, which
- * sums in other orders have to stay within, too. */
-#include "block_values.h"
+/* Products of matrices in block formats: the steps that the header states, taken here in
+ * floats and doubles with values of the slow reference; against exact sums of MPFR within
+ * the bounds, which sums in other orders have to stay within, too. */
+#include "../measure/block_values.h"
 #include "../harness/control_word.h"
 #include "../harness/must.h"
 #include "../harness/tap.h"
 
+#include <mpnum/hardware/product.h>
+
+#include <math.h>
 #include <mpfr.h>
 
 enum { PRECISION = 1000, A_ROWS = 3, B_ROWS = 5, COLUMNS_AT_MOST = 650 };
@@ -14,7 +17,7 @@ static uint64_t state = 23;
 static const uint64_t infinity = UINT64_C(0x7ff) << 52;
 static block_matrix a, b;
 static float source[PLACES];
-static double got[A_ROWS * B_ROWS], bounds[A_ROWS * B_ROWS];
+static double got[A_ROWS * B_ROWS], bounds[A_ROWS * B_ROWS], whole[A_ROWS * B_ROWS];
 
 static void fill(block_matrix *matrix, int k, size_t rows, size_t columns, float size) {
   const block_case about = block_case_of(k);
@@ -29,10 +32,20 @@ static void fill(block_matrix *matrix, int k, size_t rows, size_t columns, float
             MPNUM_OK,
         "%s", about.name);
 }
-static mpnum_blockscale_operand operand_of(const block_matrix *matrix) {
-  const mpnum_blockscale_operand made = {&matrix->about.format, matrix->view,
-                                         matrix->rows, matrix->columns};
-  return made;
+static mpnum_product_operand operand_of(const block_matrix *matrix) {
+  return mpnum_product_blocks_of(&matrix->about.format, matrix->view, matrix->rows,
+                                 matrix->columns);
+}
+/* Products to got, or their bounds. */
+static mpnum_status multiply(double *to, mpnum_product_operand x, mpnum_product_operand y,
+                             const char *unit) {
+  return mpnum_product(mpnum_matrix_of(MPNUM_TYPE_F64, to, A_ROWS, B_ROWS),
+                       mpnum_product_unit_of(unit), x, y, NULL);
+}
+static mpnum_status bound(mpnum_product_operand x, mpnum_product_operand y,
+                          const char *unit) {
+  return mpnum_product_bound(mpnum_matrix_of(MPNUM_TYPE_F64, bounds, A_ROWS, B_ROWS),
+                             mpnum_product_unit_of(unit), x, y, NULL);
 }
 static int is_two_level(const block_matrix *matrix) {
   return matrix->about.format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL;
@@ -129,18 +142,18 @@ static int is_within(double value, const mpfr_t want, double bound) {
   return good;
 }
 
-static void check_product(mpnum_type accumulation) {
-  const int is_f32 = accumulation == MPNUM_TYPE_F32;
+static void check_product(const char *unit) {
+  const int is_f32 = unit[1] == '3';
   char name[80];
   mpfr_t want, magnitudes;
   size_t at = 0;
   int kind = 0;
   mpfr_inits2(PRECISION, want, magnitudes, (mpfr_ptr)0);
   snprintf(name, sizeof name, "%s %s and %s, %d columns, %s", a.about.name,
-           a.about.element ? a.about.element : "", b.about.name, (int)a.columns,
-           mpnum_type_name(accumulation));
-  CHECK(mpnum_reference_product(got, bounds, operand_of(&a), operand_of(&b),
-                                accumulation) == MPNUM_OK,
+           a.about.element ? a.about.element : "", b.about.name, (int)a.columns, unit);
+  CHECK(multiply(got, operand_of(&a), operand_of(&b), unit) == MPNUM_OK &&
+            bound(operand_of(&a), operand_of(&b), unit) == MPNUM_OK &&
+            multiply(whole, operand_of(&a), operand_of(&b), "exact") == MPNUM_OK,
         "%s", name);
   for (at = 0; at < a.rows * b.rows; ++at) {
     const size_t i = at / b.rows, j = at % b.rows;
@@ -148,12 +161,15 @@ static void check_product(mpnum_type accumulation) {
     double most = 0;
     exact(want, magnitudes, i, j);
     CHECK(got[at] == steps, "%s: %.17g, step by step %.17g", name, got[at], steps);
+    CHECK(is_within(whole[at], want, fabs(whole[at]) * 0x1p-50 + 0x1p-1000),
+          "%s: exact %.17g, MPFR %.17g", name, whole[at], mpfr_get_d(want, MPFR_RNDN));
     CHECK(is_within(got[at], want, bounds[at]), "%s: %.17g, exact %.17g, bound %.17g",
           name, got[at], mpfr_get_d(want, MPFR_RNDN), bounds[at]);
     for (kind = 0; kind < 3 && is_f32; ++kind)
       CHECK(is_within((double)other_order(i, j, kind), want, bounds[at]),
             "%s: order %d is past the bound", name, kind);
-    most = (double)(a.columns + 11) * power_of_two(is_f32 ? -24 : -53) *
+    /* and what the exact product is rounded by */
+    most = (double)(a.columns + 13) * power_of_two(is_f32 ? -24 : -53) *
                mpfr_get_d(magnitudes, MPFR_RNDN) +
            (is_f32 ? power_of_two(-120) : 0);
     CHECK(bounds[at] <= most, "%s: bound %g for %g", name, bounds[at], most);
@@ -163,8 +179,8 @@ static void check_product(mpnum_type accumulation) {
 static void check_formats(int first, int second, size_t columns, float size) {
   fill(&a, first, A_ROWS, columns, size);
   fill(&b, second, B_ROWS, columns, size);
-  check_product(MPNUM_TYPE_F32);
-  check_product(MPNUM_TYPE_F64);
+  check_product("f32");
+  check_product("f64");
 }
 
 static void each_format_with_itself(void) {
@@ -191,18 +207,18 @@ static void scales_far_apart(void) {
   size_t i = 0;
   fill(&a, 0, A_ROWS, 96, 0x1p-115f);
   fill(&b, 0, B_ROWS, 96, 0x1p100f);
-  check_product(MPNUM_TYPE_F32);
-  check_product(MPNUM_TYPE_F64);
+  check_product("f32");
+  check_product("f64");
   fill(&a, 0, A_ROWS, 96, 0x1p100f);
   fill(&b, 0, B_ROWS, 96, 0x1p100f);
-  CHECK(mpnum_reference_product(got, bounds, operand_of(&a), operand_of(&b),
-                                MPNUM_TYPE_F32) == MPNUM_OK,
+  CHECK(multiply(got, operand_of(&a), operand_of(&b), "f32") == MPNUM_OK &&
+            bound(operand_of(&a), operand_of(&b), "f32") == MPNUM_OK,
         "too large");
   for (i = 0; i < A_ROWS * B_ROWS; ++i)
     CHECK((mpnum_bits_f64(bounds[i]) & ~(UINT64_C(1) << 63)) == infinity &&
               mpnum_bits_f64(got[i]) << 1 >= infinity << 1,
           "%g, %g", got[i], bounds[i]);
-  check_product(MPNUM_TYPE_F64);
+  check_product("f64");
 }
 
 static void nan_blocks_make_their_sums_nan(void) {
@@ -210,8 +226,8 @@ static void nan_blocks_make_their_sums_nan(void) {
   fill(&b, 0, B_ROWS, 96, 1);
   fill(&a, 0, A_ROWS, 96, 1);
   a.scales[4] = 0xff; /* of row 1 */
-  CHECK(mpnum_reference_product(got, bounds, operand_of(&a), operand_of(&b),
-                                MPNUM_TYPE_F32) == MPNUM_OK,
+  CHECK(multiply(got, operand_of(&a), operand_of(&b), "f32") == MPNUM_OK &&
+            bound(operand_of(&a), operand_of(&b), "f32") == MPNUM_OK,
         "NaN");
   for (i = 0; i < A_ROWS * B_ROWS; ++i) {
     const int is_nan = mpnum_bits_f64(got[i]) == UINT64_C(0x7fffffffffffffff);
@@ -220,50 +236,52 @@ static void nan_blocks_make_their_sums_nan(void) {
   }
 }
 
+static void refused(mpnum_product_operand x, mpnum_product_operand y, mpnum_status want,
+                    const char *what) {
+  const mpnum_status made = multiply(got, x, y, "f32"), bounded = bound(x, y, "f32");
+  CHECK(made == want && bounded == want, "%s: %d, %d", what, (int)made, (int)bounded);
+}
 static void bad_input_changes_nothing(void) {
-  mpnum_blockscale_operand x, y, good_x, good_y;
+  mpnum_product_operand x, y, good_x, good_y;
+  mpnum_blockscale_format across;
   fill(&a, 0, A_ROWS, 64, 1);
   fill(&b, 13, B_ROWS, 64, 1);
   x = good_x = operand_of(&a);
   y = good_y = operand_of(&b);
   memset(got, 0x5a, sizeof got);
-  y.columns = 63;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_SHAPE,
-        "columns");
+  memset(bounds, 0x5a, sizeof bounds);
+  y.matrix.columns = 63;
+  refused(x, y, MPNUM_ERROR_SHAPE, "columns");
   y = good_y;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_BF16) == MPNUM_ERROR_TYPE,
-        "accumulation");
-  CHECK(mpnum_reference_product(NULL, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_NULL,
-        "NULL");
+  CHECK(multiply(NULL, x, y, "f32") == MPNUM_ERROR_NULL, "NULL");
+  CHECK(multiply(got, x, y, "h100.f16") == MPNUM_ERROR_TYPE, "elements");
+  CHECK(multiply(got, x, y, "b200.mx") == MPNUM_ERROR_TYPE, "scales");
   x.values.scale_inv_bytes = 5;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_RANGE,
-        "scales");
+  refused(x, y, MPNUM_ERROR_RANGE, "scales");
   x = good_x;
-  x.rows = 0;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_OK,
-        "no rows");
+  x.matrix.rows = 0;
+  refused(x, y, MPNUM_OK, "no rows");
   x = good_x;
+  x.matrix.columns = y.matrix.columns = 0;
+  refused(x, y, MPNUM_ERROR_SHAPE, "no columns");
+  x = good_x;
+  y = good_y;
   x.format = NULL;
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_NULL,
-        "no format");
-  {
-    const mpnum_blockscale_format across = mpnum_blockscale_transposed(*good_x.format);
-    x = good_x;
-    x.format = &across;
-    CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) == MPNUM_ERROR_SHAPE,
-          "blocks across the sum");
-  }
+  refused(x, y, MPNUM_ERROR_NULL, "no format and no data");
+  across = mpnum_blockscale_transposed(*good_x.format);
+  x = good_x;
+  x.format = &across;
+  refused(x, y, MPNUM_ERROR_SHAPE, "blocks across the sum");
+  x = good_x;
+  x.values.codes = (uint8_t *)got + 8;
+  CHECK(multiply(got, x, y, "f32") == MPNUM_ERROR_OVERLAP, "codes");
   x = good_x;
   y.values.is_swizzled = 1; /* of floats */
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) ==
-            MPNUM_ERROR_ARGUMENT,
-        "swizzled floats");
+  refused(x, y, MPNUM_ERROR_ARGUMENT, "swizzled floats");
   y = good_y;
   memset(b.scales, 0, 4); /* a scale of 0 */
-  CHECK(mpnum_reference_product(got, bounds, x, y, MPNUM_TYPE_F32) ==
-            MPNUM_ERROR_ARGUMENT,
-        "scale 0");
-  CHECK(*(uint8_t *)got == 0x5a, "something was written");
+  refused(x, y, MPNUM_ERROR_ARGUMENT, "scale 0");
+  CHECK(*(uint8_t *)got == 0x5a && *(uint8_t *)bounds == 0x5a, "something was written");
 }
 
 int main(void) {
