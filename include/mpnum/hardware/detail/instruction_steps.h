@@ -241,18 +241,11 @@ MPNUM_MATH_ mpnum_status mpnum_instruction_how_of_(mpnum_instruction_how_ *how,
   return how->rounding < 0 ? MPNUM_ERROR_ARGUMENT : MPNUM_OK;
 }
 
-/* The random word of element i, left-aligned; value is that of the element. */
+/* The random word of element i, left-aligned. */
 MPNUM_MATH_ uint32_t mpnum_instruction_random_(const mpnum_instruction_row_ *row,
-                                               mpnum_format format, uint64_t value,
-                                               uint32_t random, int i) {
-  const uint64_t magnitude = value & ~((uint64_t)1 << 63);
-  const uint64_t min_normal = (uint64_t)(1024 - format.bias) << 52;
-  if (row->flags & MPNUM_IS_REVERSED_ && row->flags & MPNUM_IS_BIASED_) {
-    /* Of a normal e4m3 7 of the 8 bits. */
-    const uint32_t bias = random & 0xff;
-    return row->target == MPNUM_TYPE_E4M3 && magnitude >= min_normal ? bias >> 1 << 25
-                                                                     : bias << 24;
-  }
+                                               mpnum_format format, uint32_t random,
+                                               int i) {
+  if (row->flags & MPNUM_IS_BIASED_) return random << 24;
   if (row->flags & MPNUM_IS_REVERSED_) return mpnum_ptx_random_(row, random, i);
   for (; i > 0; --i) /* V_PRNG_B32 */
     random = random << 1 ^ (random >> 31 ? 197u : 0u);
@@ -328,7 +321,7 @@ MPNUM_MATH_ mpnum_status mpnum_instruction_run_(const mpnum_instruction_row_ *ro
       code = mpnum_instruction_result_(
           &how, row, registers, value,
           how.rounding == MPNUM_ROUND_STOCHASTIC
-              ? mpnum_instruction_random_(row, how.format, value, random, (int)i)
+              ? mpnum_instruction_random_(row, how.format, random, (int)i)
               : 0);
     }
     mpnum_set_slot_(result, i * row->target_slot, row->target_slot, code);
