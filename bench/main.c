@@ -132,6 +132,9 @@ static int measure(work *run) {
   host_cpu(run->about.cpu, sizeof run->about.cpu);
   if (chosen->formats) formats_list(&run->about.found);
   if (chosen->accuracy) status = measure_accuracy(run);
+  if (status == DONE && chosen->product &&
+      !product_measure(&run->about.found, run->files, run->file_count, &run->bar))
+    status = WRONG_INPUT;
   if (status == DONE) status = measure_times(run);
   if (status == DONE &&
       !long_measure(&run->about.found, chosen, run->files, run->file_count, &run->bar))
@@ -152,7 +155,8 @@ static int perform(work *run, const bench_options *chosen) {
   bool given = chosen->input_count > 0;
   const char **paths = given ? chosen->inputs : sample;
   size_t count =
-      given ? chosen->input_count : chosen->answer || chosen->accuracy || chosen->blocks;
+      given ? chosen->input_count
+            : chosen->answer || chosen->accuracy || chosen->product || chosen->blocks;
   run->chosen = chosen;
   if (chosen->isa >= 0 &&
       !(long_force_isa(chosen->isa) && formats_force_isa(chosen->isa)))

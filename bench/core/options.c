@@ -43,6 +43,9 @@ void options_help(void) {
       "  --scalar       one out-of-line call, beside FP16, F16C and the CUDA headers\n"
       "  --accuracy     error, overflow and underflow of each tensor in each format,\n"
       "                 and of synthetic ones\n"
+      "  --product      what is lost in products of each tensor's rows, by format and "
+      "by\n"
+      "                 the sums of GPUs, at its length and at 1024, 4096 and 16384\n"
       "  --arrays       array functions at 4 KiB, 256 KiB and 256 MiB, beside other\n"
       "                 libraries (minutes, 768 MiB of memory)\n"
       "  --blocks       block formats (MX, NVFP4, DeepSeek's, int8) and scaled arrays,\n"
@@ -58,7 +61,7 @@ void options_help(void) {
       "  --gpu          conversions, reductions, matrix products and every launcher\n"
       "                 on an NVIDIA GPU, beside copies and PyTorch\n"
       "  --cpu          the first four\n"
-      "  --all          all ten\n"
+      "  --all          all eleven\n"
       "\n"
       "Settings\n"
       "  --scale WHICH  none: values as they are; amax: each tensor times the power of\n"
@@ -249,7 +252,8 @@ static bool choose_cpu(void *chosen, const char *none, refusal *why) {
 
 static bool choose_all(void *chosen, const char *none, refusal *why) {
   bench_options *to = chosen;
-  to->arrays = to->blocks = to->grad = to->math = to->headers = to->gpu = true;
+  to->product = to->arrays = to->blocks = to->grad = to->math = to->headers = to->gpu =
+      true;
   return choose_cpu(chosen, none, why);
 }
 
@@ -265,6 +269,7 @@ static const command_option options[] = {
     FLAG(speed),
     FLAG(scalar),
     FLAG(accuracy),
+    FLAG(product),
     FLAG(arrays),
     FLAG(blocks),
     FLAG(grad),
@@ -291,8 +296,8 @@ static const command_option options[] = {
 /* Without a section the first screen is made, of what takes seconds. */
 static bool set_defaults(bench_options *chosen, refusal *why) {
   bool cpu = chosen->formats || chosen->speed || chosen->scalar || chosen->accuracy ||
-             chosen->arrays || chosen->blocks || chosen->grad || chosen->math ||
-             chosen->headers;
+             chosen->product || chosen->arrays || chosen->blocks || chosen->grad ||
+             chosen->math || chosen->headers;
   chosen->gpu_alone = chosen->gpu && !cpu;
   chosen->answer = !chosen->gpu && !cpu;
   if (!chosen->answer && (chosen->why || chosen->details))

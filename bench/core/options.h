@@ -14,7 +14,7 @@ enum { SCALING_NONE, SCALING_AMAX, SCALING_COUNT };
 typedef struct bench_options {
   bool help, version, quick;
   bool answer, why, details; /* no section is named: the first screen; more of it */
-  bool formats, speed, scalar, accuracy, arrays, blocks, grad, math, headers,
+  bool formats, speed, scalar, accuracy, product, arrays, blocks, grad, math, headers,
       gpu;        /* sections to run */
   bool gpu_alone; /* no section but the GPU's: without one there is no result */
   bool scaling[SCALING_COUNT];

@@ -49,8 +49,8 @@ static void print_answer(const report *about, FILE *to) {
 
 bool sections_print(const report *about, FILE *to) {
   static bool (*const prints[])(const figures *from, FILE *to) = {
-      formats_print, speed_print,    scalar_print, long_print,
-      headers_print, accuracy_print, gpu_print};
+      formats_print, speed_print,    scalar_print,  long_print,
+      headers_print, accuracy_print, product_print, gpu_print};
   bool good = true;
   fprintf(to, "mpnum %d.%d.%d on %s, %s -O%s\n", MPNUM_VERSION_MAJOR, MPNUM_VERSION_MINOR,
           MPNUM_VERSION_PATCH, about->cpu, host_compiler(), BENCH_OPTIMIZATION);

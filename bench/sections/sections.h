@@ -36,6 +36,11 @@ bool accuracy_measure(figures *to, const input *files, size_t file_count, uint64
                       const bool scaling[SCALING_COUNT], progress *bar);
 bool accuracy_print(const figures *from, FILE *to);
 
+/* What formats and sums of hardware make of products of each tensor of the files with
+ * vectors. False where one could not be read, which is then told. */
+bool product_measure(figures *to, const input *files, size_t file_count, progress *bar);
+bool product_print(const figures *from, FILE *to);
+
 /* What a header and a call cost a compile: runs tools/include-cost, which takes minutes.
  */
 bool headers_measure(figures *to, unsigned rounds, unsigned call_rounds, refusal *why);

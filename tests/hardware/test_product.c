@@ -492,6 +492,35 @@ static void cases_of_fasi_and_others(void) {
     }
   }
 }
+/* Khattak and Mikaitis: nothing is aligned to an exponent below -133, so that with 25
+ * bits all below 2^-158 is lost. */
+static void alignment_has_a_least_exponent(void) {
+  const char *const unit = "h100.bf16";
+  double x[16], y[16];
+  int k;
+  for (k = 0; k < 16; ++k)
+    x[k] = 0x1p-80, y[k] = 0x1p-80;
+  y[0] = 255 * 0x1p-77; /* 2^-149 - 2^-157, and 15 * 2^-160, which is more */
+  EQUAL(sum_of(unit, x, y, 16, 0), 0.0f);
+  for (k = 1; k < 16; ++k)
+    y[k] = 0x1p-78;
+  EQUAL(sum_of(unit, x, y, 16, 0), 0x1p-149f);
+}
+/* MMA-Sim: the sum so far is cut toward minus infinity, and of 8 bits left out where it
+ * is more than 25 places below. */
+static void sums_of_amd_go_to_minus_infinity(void) {
+  numbers a = {ref_format_named("e4m3fnuz"), {0}, {0}};
+  const float starts[] = {-0x1.8p-25f, -0x1.8p-26f, 0x1.8p-25f};
+  const char *unit = "mi300.f16";
+  const double one = 1;
+  EQUAL(sum_of(unit, &one, &one, 1, -0x1p-149f), 1 - 0x1p-24f);
+  EQUAL(sum_of(unit, &one, &one, 1, 0x1p-149f), 1.0f);
+  unit = "mi300.fp8";
+  set_number(&a, 0, 0x40); /* 1 */
+  EQUAL(multiply(mpnum_product_unit_of(unit), &a, &a, 1, &starts[0]), 1 - 0x1p-24f);
+  EQUAL(multiply(mpnum_product_unit_of(unit), &a, &a, 1, &starts[1]), 1.0f);
+  EQUAL(multiply(mpnum_product_unit_of(unit), &a, &a, 1, &starts[2]), 1.0f);
+}
 static void sums_of_16_bits_are_rounded_to_nearest(void) {
   static const char *const units[] = {"v100.f16.f16", "t4.f16.f16", "a100.f16.f16"};
   int i;
@@ -727,6 +756,8 @@ int main(void) {
   TAP_RUN(units_take_the_published_steps);
   TAP_RUN(every_unit_has_a_model);
   TAP_RUN(cases_of_fasi_and_others);
+  TAP_RUN(alignment_has_a_least_exponent);
+  TAP_RUN(sums_of_amd_go_to_minus_infinity);
   TAP_RUN(sums_of_16_bits_are_rounded_to_nearest);
   TAP_RUN(sums_in_f32_are_those_of_loops);
   TAP_RUN(what_is_not_finite_follows_ieee);
