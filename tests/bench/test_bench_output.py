@@ -40,8 +40,8 @@ def help_names_every_option():
     # What ./mpnum says without building the program.
     assert subprocess.run([ROOT / "mpnum", "bench", "--help"], capture_output=True, text=True).stdout == out
     assert code == 0 and errors == ""
-    for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "arrays", "blocks", "grad", "math", "headers",
-                   "gpu", "cpu", "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
+    for option in ("why", "details", "version", "input", "formats", "speed", "scalar", "accuracy", "product", "arrays", "blocks", "grad", "math",
+                   "headers", "gpu", "cpu", "all", "scale", "size", "isa", "threads", "quick", "json", "csv", "help"):
         assert f"--{option}" in out, option
     assert max(map(len, out.splitlines())) <= 80, max(out.splitlines(), key=len)
     assert out.startswith("Examples\n") and out.count("\n  mpnum bench ") == 3, out[:200]
