@@ -379,7 +379,7 @@ static void codes_of(mpnum_type type, uint8_t *codes, float *values, size_t n) {
   }
 }
 static void backward_of_codes_is_that_of_their_values(void) {
-  enum { N = 1000 };
+  enum { N = 2500 };
   static uint8_t dy_codes[2 * N], y_codes[2 * N], to[2 * N];
   for (int way = 0; way < 16; ++way) {
     const int is_log = way & 1, adds = way >> 1 & 1, floats = way >> 3;
