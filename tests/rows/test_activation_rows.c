@@ -262,10 +262,30 @@ static void the_swiglu_of_gpt_oss_is_the_formula(void) {
   }
 }
 
+/* Squares around the smallest floats, of 2^-87 to 2^-57: products of doubles are exact.
+ */
+static void squares_of_relu_are_rounded_once(void) {
+  enum { N = 1050 };
+  for (size_t i = 0; i < 2 * N; ++i)
+    x[i] = (float)ldexp(uniform(i % 4 == 1 ? -2 : 1, i % 4 == 1 ? -1 : 2),
+                        -87 + (int)(i % 31));
+  x[3] = 0, x[N + 5] = -0.0f;
+  must(mpnum_activation_rows(MPNUM_ACTIVATION_RELU_SQUARED,
+                             mpnum_matrix_of(MPNUM_TYPE_F32, y, 2, N),
+                             mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 2, N), NULL));
+  for (size_t i = 0; i < 2 * N; ++i) {
+    const int is_above_0 = (int32_t)bits_of(x[i]) > 0;
+    const double square = is_above_0 ? (double)x[i] * (double)x[i] : 0;
+    CHECK(bits_of(y[i]) == bits_of(mpnum_f64_to_f32(square)),
+          "%zu: the square of %a is %a", i, (double)x[i], (double)y[i]);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(elements_are_those_of_scalar_steps);
   RUN_FOR_EACH_ISA(numbers_bound_and_move);
   RUN_FOR_EACH_ISA(gate_and_up_by_turns);
+  RUN_FOR_EACH_ISA(squares_of_relu_are_rounded_once);
   TAP_RUN(turns_that_do_not_fit_are_refused);
   TAP_RUN(the_swiglu_of_gpt_oss_is_the_formula);
   return tap_done();
