@@ -3,20 +3,13 @@
  * against the slow reference. */
 #include "../reference/conversion_inputs.h"
 #include "conversion_types.h"
+#include "user_formats.h"
 #include "../harness/samples.h"
 #include "../harness/tap.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-typedef struct user_format {
-  int sign_bits, exponent_bits, mantissa_bits, bias;
-  ref_specials specials;
-} user_format;
-
-static const mpnum_specials library_specials[REF_SPECIALS] = {
-    MPNUM_SPECIALS_IEEE,   MPNUM_SPECIALS_FN,    MPNUM_SPECIALS_FNUZ,
-    MPNUM_SPECIALS_FINITE, MPNUM_SPECIALS_P3109, MPNUM_SPECIALS_E8M0};
 static const char *const specials_words[REF_SPECIALS] = {"IEEE",   "FN",    "FNUZ",
                                                          "FINITE", "P3109", "E8M0"};
 
@@ -24,42 +17,6 @@ static ref_specials specials;
 static uint64_t state = 5;
 
 static int below(int bound) { return (int)(random_bits(&state) % (uint64_t)bound); }
-
-static mpnum_status make(mpnum_format *format, const user_format *user) {
-  return mpnum_format_init(format, user->sign_bits, user->exponent_bits,
-                           user->mantissa_bits, user->bias,
-                           library_specials[user->specials]);
-}
-
-static ref_format reference_of(const user_format *user) {
-  return ref_format_make(user->sign_bits, user->exponent_bits, user->mantissa_bits,
-                         user->bias, user->specials);
-}
-
-/* What mpnum_format_init promises to make: 2 to 16 bits, a normal number, room for the
- * specials, every value a float and every normal one a normal float. If the least normal
- * is one, and the subnormal gap and the largest value are floats, all between are: no
- * significand is longer than 16 bits. */
-static int is_possible(const user_format *user) {
-  const ref_format reference = reference_of(user);
-  const int magnitude_bits = user->exponent_bits + user->mantissa_bits;
-  const uint32_t normal = UINT32_C(1) << user->mantissa_bits;
-  uint32_t least = 0, least_normal = 0, largest = 0;
-  if (user->sign_bits + magnitude_bits < 2 || user->sign_bits + magnitude_bits > 16)
-    return 0;
-  if (specials == REF_SPECIALS_E8M0) return 0;
-  if (specials == REF_SPECIALS_IEEE &&
-      (user->exponent_bits < 2 || user->mantissa_bits < 1))
-    return 0;
-  if ((specials == REF_SPECIALS_FNUZ || specials == REF_SPECIALS_P3109) &&
-      !user->sign_bits)
-    return 0;
-  if (normal > reference.max_code) return 0;
-  return ref_narrow(ref_value(&reference, 1), &least) &&
-         ref_narrow(ref_value(&reference, normal), &least_normal) &&
-         ref_narrow(ref_value(&reference, reference.max_code), &largest) &&
-         least_normal >= UINT32_C(0x00800000);
-}
 
 /* Mostly narrow formats, a quarter without a sign, the bias the usual one or up to 20
  * from it.

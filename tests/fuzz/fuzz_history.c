@@ -3,27 +3,15 @@
  * refused, nothing changed, or one that goes on like any other and saves to the same
  * bytes. */
 #include "fuzz_history.h"
+#include "fuzz_bytes.h"
 
 #include <mpnum/array/scale_io.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Of a history before its amaxes, and its place of the length. */
 enum { LENGTH_AT = 28, AMAXES_AT = 64, ROOM = 2000, MOST = AMAXES_AT + 4 * ROOM + 4 };
 
-static void demand(int condition) {
-  if (!condition) abort();
-}
-static uint32_t crc32_of(const uint8_t *bytes, size_t size) {
-  uint32_t crc = 0xffffffffu;
-  for (size_t i = 0; i < size; ++i) {
-    crc ^= bytes[i];
-    for (int bit = 0; bit < 8; ++bit)
-      crc = crc & 1 ? 0xedb88320u ^ crc >> 1 : crc >> 1;
-  }
-  return ~crc;
-}
 static void put_word(uint8_t *at, uint32_t x) {
   for (int i = 0; i < 4; ++i)
     at[i] = (uint8_t)(x >> 8 * i);
@@ -90,7 +78,6 @@ int fuzz_history(const uint8_t *data, size_t size) {
   return load_history(bytes, used + 12);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   (void)fuzz_history(data, size);
   return 0;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* mmap */ /* NOLINT(bugprone-reserved-identifier) */
 #include "laws.h"
 #include "../array/array_pages.h"
+#include "../fuzz/replay.h"
 #include "../harness/control_word.h"
 #include "../harness/isas.h"
 #include "../harness/tap.h"
@@ -30,8 +31,25 @@ static uint64_t random_at(uint64_t seed, uint64_t *at) {
   const uint64_t low = mpnum_random(seed, (*at)++);
   return low | (uint64_t)mpnum_random(seed, (*at)++) << 32;
 }
-uint32_t law_random(law_draw *d) { return mpnum_random(d->seed, d->drawn++); }
-size_t law_below(law_draw *d, size_t n) { return n ? law_random(d) % n : 0; }
+/* A fuzzer's next choice; past its last one, and in tests, one that is drawn. */
+static uint32_t choose(law_draw *d, size_t bytes) {
+  uint32_t word = 0;
+  if ((size_t)(d->values - d->choices) < bytes) return mpnum_random(d->seed, d->drawn++);
+  for (size_t i = 0; i < bytes; ++i)
+    word |= (uint32_t)*d->choices++ << 8 * i;
+  return word;
+}
+static uint64_t next_value(law_draw *d) {
+  uint64_t word;
+  if (d->end - d->values < 8) return random_at(d->seed, &d->drawn);
+  memcpy(&word, d->values, 8);
+  d->values += 8;
+  return word;
+}
+uint32_t law_random(law_draw *d) { return choose(d, 4); }
+size_t law_below(law_draw *d, size_t n) {
+  return n ? choose(d, n <= 256 ? 1 : 4) % n : 0;
+}
 
 size_t law_size(law_draw *d, size_t tile, size_t most) {
   const uint32_t kind = law_random(d) % 8;
@@ -141,7 +159,7 @@ static uint32_t float_bits(uint64_t random, int has_specials) {
 }
 static uint64_t value_of(law_draw *d, mpnum_type type) {
   const int bits = law_bits(type);
-  const uint64_t random = random_at(d->seed, &d->drawn);
+  const uint64_t random = next_value(d);
   const mpnum_format format = mpnum_format_of(type);
   const uint32_t word = float_bits(random, d->has_specials);
   uint32_t code = (uint32_t)random >> 7;
@@ -192,7 +210,7 @@ int law_codes(law_draw *d, law_shape shape, int bits, size_t count) {
   o->has_stride = shape == OF_ELEMENTS;
   o->is_needed = 1;
   for (size_t i = 0; i < n; ++i)
-    put(d, o, i, random_at(d->seed, &d->drawn));
+    put(d, o, i, next_value(d));
   return k;
 }
 int law_result(law_draw *d, law_shape shape, int bits, size_t count) {
@@ -302,7 +320,7 @@ static sigjmp_buf before_call;
 static volatile sig_atomic_t is_calling;
 static void on_fault(int number) {
   if (is_calling) siglongjmp(before_call, number);
-  signal(number, SIG_DFL);
+  abort();
 }
 
 /* Launchers keep no flags, and have one status for all that is refused. */
@@ -488,14 +506,18 @@ static void free_draw(law_draw *d) {
   for (int k = 0; k < d->count; ++k)
     free(d->operands[k].values);
 }
-static void begin_draw(law_draw *d, const law_subject *s, uint64_t seed) {
-  memset(d, 0, sizeof *d);
-  d->subject = s;
-  d->entry = s->entry;
-  d->seed = seed;
+static law_draw draw_of(const law_subject *s, uint64_t seed) {
+  law_draw d;
+  memset(&d, 0, sizeof d);
+  d.subject = s;
+  d.entry = s->entry;
+  d.seed = seed;
+  return d;
+}
+static void begin_draw(law_draw *d) {
   d->has_specials = law_below(d, 2) ? 0 : 1 + (int)law_below(d, 2);
   d->column_tile = 64;
-  s->draw(d);
+  d->subject->draw(d);
 }
 static void say_draw(const law_draw *d, unsigned laws, const run *how) {
   printf(
@@ -678,12 +700,12 @@ static void try_refused(law_draw *d, tally *tallies) {
   }
 }
 
-static void try_draw(const law_subject *s, uint64_t seed, tally *tallies) {
-  law_draw d;
+static void try_draw(law_draw d, tally *tallies) {
+  const law_subject *s = d.subject;
   uint8_t *wanted[OPERANDS] = {0};
   place places[OPERANDS];
   run plain = plain_run(s);
-  begin_draw(&d, s, seed);
+  begin_draw(&d);
   const mpnum_status expected = run_draw(&d, &plain, places);
   for (int k = 0; k < d.count; ++k)
     if (d.operands[k].bits && d.operands[k].is_result)
@@ -728,6 +750,53 @@ static uint64_t hash_of(const char *name) {
   return hash;
 }
 
+/* --- Calls from bytes (tests/fuzz/) --- */
+
+enum { HEAD = 7 };
+static const law_subject *known_subjects;
+static size_t known_subject_count;
+
+/* The number of the subject in two bytes, a seed in four, how many values are at the end,
+ * then choices. What they leave open is drawn. */
+static int try_bytes(const uint8_t *bytes, size_t size) {
+  tally tallies[LAWS];
+  if (size < HEAD) return 0;
+  const size_t which = (size_t)bytes[0] | (size_t)bytes[1] << 8;
+  const size_t most = (size - HEAD) / 8, values = bytes[6] < most ? bytes[6] : most;
+  uint32_t seed = 0;
+  for (int i = 0; i < 4; ++i)
+    seed |= (uint32_t)bytes[2 + i] << 8 * i;
+  law_draw d = draw_of(&known_subjects[which % known_subject_count], seed);
+  d.choices = bytes + HEAD;
+  d.end = bytes + size;
+  d.values = d.end - 8 * values;
+  memset(tallies, 0, sizeof tallies);
+  tap_errors = 0;
+  try_draw(d, tallies);
+  if (tap_errors) {
+    printf("# %s\n", d.subject->name);
+    fflush(stdout);
+    abort();
+  }
+  return 0;
+}
+#ifdef LAWS_FUZZ /* main, called main_of_laws, tells what there is to call */
+int main_of_laws(int argc, char **argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv) { return main_of_laws(*argc, *argv); }
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  return try_bytes(bytes, size);
+}
+static int keep_subjects(void) {
+  law_subject *kept = (law_subject *)malloc(known_subject_count * sizeof *kept);
+  if (!kept) abort();
+  memcpy(kept, known_subjects, known_subject_count * sizeof *kept);
+  known_subjects = kept;
+  return 0;
+}
+#endif
+
 int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
               mpnum_status (*force)(mpnum_isa), unsigned draws) {
   const char *only = NULL;
@@ -748,7 +817,13 @@ int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
     }
   }
   force_isa = force;
+  known_subjects = subjects;
+  known_subject_count = count;
   set_up();
+#ifdef LAWS_FUZZ
+  return keep_subjects();
+#endif
+  if (argc > 1 && argv[1][0] != '-') return replay(argc, argv, try_bytes, 0);
   for (size_t k = 0; k < count; ++k) {
     const law_subject *s = &subjects[k];
     tally tallies[LAWS];
@@ -759,7 +834,8 @@ int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
     tap_skip_reason = NULL;
     for (unsigned i = 0; i < (has_seed ? 1 : draws * (s->laws >> 24 ? s->laws >> 24 : 1));
          ++i)
-      try_draw(s, has_seed ? seed : hash_of(s->name) % 1000003 * 1000 + i, tallies);
+      try_draw(draw_of(s, has_seed ? seed : hash_of(s->name) % 1000003 * 1000 + i),
+               tallies);
     for (int i = 0; i < OTHERS; ++i)
       if (s->others[i].call) laws |= HOLDS(s->others[i].law);
     if (known_isa_count < 2) laws &= ~HOLDS(LAW_ISA);

@@ -86,7 +86,8 @@ typedef struct law_draw {
   uint64_t word[2];
   float number[4];
   int choice[8];
-  unsigned pairs;       /* a bit for each operand whose elements are two of a type */
+  unsigned pairs; /* a bit for each operand whose elements are two of a type */
+  const uint8_t *choices, *values, *end; /* of a fuzzer; NULL: all is drawn */
   mpnum_status refusal; /* set by spoil: what is wanted, if not any status but OK */
   const void *entry;
 } law_draw;
@@ -146,8 +147,9 @@ float law_no_scale(law_draw *d);
 
 /* Runs all subjects as one TAP program, so many draws of each. force: mpnum_isa_force of
  * the file whose functions are called, which has a choice of its own. Arguments: --all:
- * 20 times as many draws; --only=NAME and --seed=N: what a failure has printed; --names.
- */
+ * 8 times as many draws; --only=NAME and --seed=N: what a failure has printed; --names;
+ * files: a call from the bytes of each. With LAWS_FUZZ libFuzzer makes those
+ * (tests/fuzz/). */
 int laws_main(int argc, char **argv, const law_subject *subjects, size_t count,
               mpnum_status (*force)(mpnum_isa), unsigned draws);
 
