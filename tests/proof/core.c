@@ -9,6 +9,9 @@
 #endif
 #include <mpnum/types/preset.h>
 
+#ifndef PROOF_BITS
+# define PROOF_BITS 16 /* of a format that a user may make */
+#endif
 #define FORMAT int s, int e, int m, int bias, int specials, uint32_t nan, uint32_t policy
 #define RULES  uint32_t rounding, uint32_t overflow, uint32_t random
 
@@ -19,9 +22,10 @@ static inline mpnum_format make(FORMAT) {
                           : width == 19 ? MPNUM_TYPE_TF32
                                         : MPNUM_TYPE_E8M0;
   mpnum_format format = mpnum_format_of(type);
-  if (width <= 16 && specials != MPNUM_SPECIALS_E8M0 &&
+  if (width <= PROOF_BITS && specials != MPNUM_SPECIALS_E8M0 &&
       mpnum_format_init(&format, s, e, m, bias, (mpnum_specials)specials))
     format.max_code = 0; /* is never asked for */
+  if (width > 16 && width <= PROOF_BITS) format.storage_shift = 0; /* the code itself */
   format.nan_code = nan;
   format.nan_policy = (uint8_t)policy;
   return format;

@@ -4,7 +4,7 @@
 #include <mpnum/core/detail/config.h>
 #undef MPNUM_RARE_
 #define MPNUM_RARE_ MPNUM_INLINE /* no call is left */
-#include <mpnum/training/scaler.h>
+#include <mpnum/training/scaler_io.h>
 
 #define CONFIG                                                                    \
  uint64_t growth_factor, uint64_t backoff_factor, uint32_t init_scale,            \
@@ -65,4 +65,24 @@ uint32_t scaler_update(CONFIG, STATE, uint32_t found) {
   if (mpnum_grad_scaler_validate(scaler.config) || !is_sound(&scaler)) return 1;
   mpnum_grad_next_scale_(&scaler, found != 0);
   return (uint32_t)is_sound(&scaler);
+}
+
+/* A new configuration for a scaler of the same, whose growth_interval is another. */
+uint32_t scaler_configure(CONFIG, STATE, int interval) {
+  mpnum_grad_scaler scaler = make(growth_factor, backoff_factor, init_scale, min_scale,
+                                  max_scale, growth_interval, hysteresis, choices | 64,
+                                  scale, updates, count, hysteresis_left);
+  mpnum_grad_scaler_config config = scaler.config;
+  if (mpnum_grad_scaler_validate(config) || !is_sound(&scaler)) return 1;
+  config.growth_interval = interval;
+  return mpnum_grad_scaler_configure(&scaler, config) || is_sound(&scaler);
+}
+
+/* Steps that Eva cannot tell to have no undefined shift or sum: 1. */
+uint32_t wide_sum(uint64_t a, int a_exponent, uint64_t b, int b_exponent) {
+  const mpnum_wide_ x = {a, a_exponent, 0}, y = {b, b_exponent, 0};
+  if (a_exponent < -100000 || a_exponent > 100000 || b_exponent < -100000 ||
+      b_exponent > 100000)
+    return 1;
+  return (mpnum_wide_add_(x, y).significand & 0) + 1;
 }

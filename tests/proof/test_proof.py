@@ -4,11 +4,13 @@
 shift or a signed sum that C does not define: a solver of bit vectors, Bitwuzla, finds none. Of the loss scaler the same,
 and that its state stays within its limits.
 
-usage: tests/proof/test_proof.py [encode_f32 | encode_f64 | decode | faults]
+usage: tests/proof/test_proof.py [encode_f32 | encode_f64 | decode | loops | faults]
 """
 
 import ctypes
+import functools
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -18,6 +20,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
+from headers import changed, replaced
 from llvm import Function, sort
 from toolchain import INCLUDE, named
 from tree import check
@@ -29,10 +32,11 @@ FLAGS = ["-std=c99", "-O2", "-fno-jump-tables", "-fno-vectorize", "-fno-slp-vect
 TRAPS = ["-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero", "-fsanitize-trap=all"]
 # Of exact numbers the bits, the unit and the largest exponent; of the source the bits of mantissa and exponent.
 NUMBERS = {"i32": (352, 149, 127, 23, 8), "i64": (2240, 1074, 1023, 52, 11)}
-WORDS = "s e m bias specials nan policy rounding overflow random stored".split()
+WORDS = "s e m bias specials nan policy rounding overflow random stored is_bounded".split()
 ROUNDINGS = "nearest zero up down away odd stochastic".split()
 ALL = "(or is_format is_tf32_or_f32 is_scale)"
 ARGUMENTS = "(and is_nan_fit (bvule policy #x00000003) (bvule overflow #x00000001) (bvule rounding #x00000006))"
+MEANING = (HERE / "rounding.smt2").read_text()
 
 
 def compiled(file="core.c", *flags, include=INCLUDE):
@@ -46,12 +50,13 @@ def word(value):
     return f"(_ bv{value % 2**32} 32)"
 
 
-def script(text, name, claim, *domain, **fixed):
+def script(text, name, claim, *domain, meaning=MEANING, bits=0, **fixed):
     """SMT-LIB that no input satisfies if the claim holds of all in the domain, but for arguments that are fixed."""
     function = Function(text, name, "C.")
     arguments = dict(function.arguments)
     source, kind = ("given", arguments["x"]) if "x" in arguments else ("C.result", function.kind)
     width, unit, top, mantissa, exponent = NUMBERS[kind]
+    width = bits or width
     lines = ["(set-logic ALL)", f"(define-sort Wide () (_ BitVec {width}))", "(define-sort Long () (_ BitVec 64))"]
     lines += [f"(define-fun {wide} ((a (_ BitVec {bits}))) Wide ((_ zero_extend {width - bits}) a))"
               for wide, bits in (("wide", 32), ("wide64", 64))]
@@ -63,7 +68,7 @@ def script(text, name, claim, *domain, **fixed):
     lines += [f"(define-fun |C.{one}| () {sort(of)} {'given' if one == 'x' else one})" for one, of in arguments.items()]
     lines += function.lines
     lines += [f"(define-fun x () Long {f'((_ zero_extend 32) |{source}|)' if kind == 'i32' else f'|{source}|'})"]
-    lines += [(HERE / "rounding.smt2").read_text(), *(f"(assert {one})" for one in domain)]
+    lines += [meaning, *(f"(assert {one})" for one in domain)]
     return "\n".join([*lines, f"(assert (or {function.trap} (not {claim})))", "(check-sat)"])
 
 
@@ -87,6 +92,58 @@ def prove(text, shown=(*WORDS, "given", "code", "encoded", "|C.result|")):
 
 def encodes(text, name, **fixed):
     prove(script(text, name, "(= |C.result| encoded)", ALL, ARGUMENTS, "(or is_special is_next_below)", **fixed))
+
+
+def of_two_more_bits():
+    """What clang makes of core.c where a user's formats may have two more bits."""
+    with tempfile.TemporaryDirectory() as folder:
+        return compiled("core.c", "-DPROOF_BITS=18", include=changed(folder, "types/preset.h", (
+            "mantissa_bits > 15", "mantissa_bits > 17"), ("mantissa_bits > 16)", "mantissa_bits > 18)")))
+
+
+def encodes_to_odd_with_two_more_bits(name, m):
+    meaning = replaced(MEANING, ("(bvule m #x0000000f)", "(bvule m #x00000011) (bvuge m #x00000002)"),
+                       ("(bvule bits #x00000010)", "(bvule bits #x00000012)"),
+                       ("(ite (= (bvadd e m) #x00000012) #x0000000d #x00000000)", "#x00000000"))
+    prove(script(wide(), name, "(= |C.result| encoded)", "is_format", "(= nan usual_nan)", "(not is_special)", "is_next_below",
+                 meaning=meaning, rounding=5, policy=0, overflow=0, m=m))
+
+
+def encodes_as_two_more_bits_tell(name, rounding, text=None, **fixed):
+    """Rounded to odd, two more bits are a fraction of 4: 0 if exact, 1 below half of the gap, 2 half, 3 above."""
+    finer = Function(wide(), name, "D.")
+    ones = "(bvsub (bvshl #x00000001 (bvadd e m #x00000002)) #x00000001)"
+    given = {"x": "given", "m": "(bvadd m #x00000002)", "rounding": word(5), "policy": word(0), "overflow": word(0)}
+    given["nan"] = f"(ite (or (= specials {word(2)}) (= specials {word(4)})) (bvadd {ones} {word(1)}) (ite (= specials {word(3)}) {word(0)} {ones}))"
+    lines = [f"(define-fun |D.{one}| () {sort(of)} {given.get(one, one)})" for one, of in finer.arguments] + finer.lines
+    lines.append(f"(define-fun finer () (_ BitVec 32) (bvand |D.result| {ones}))")
+    meaning = replaced(MEANING, ("Wide (bvshl (wide #x00000001) (place c))", "Wide (wide #x00000004)"),
+                       ("(bvsub exact (value code))", "(wide (bvand finer #x00000003))"))
+    prove(script(text or plain, name, "(and (= |C.result| encoded) (not |D.trap|))", "is_format", "(distinct m #x00000000)",
+                 ARGUMENTS, "(not is_special)", "(= code (bvlshr finer #x00000002))", meaning="\n".join([*lines, meaning]),
+                 bits=64, rounding=rounding, **fixed),
+          (*WORDS, "given", "code", "finer", "encoded", "|C.result|"))
+
+
+# The steps of the loops.
+STEPS = "rounded_magnitude cut_magnitude sign_mask with_sign bounded".split()
+
+
+def loops(include=INCLUDE):
+    """What clang makes of the steps of loops."""
+    text = Path(include, "mpnum/simd/detail/vector.inc").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        steps = [re.search(rf"^MPNUM_VECTOR_ \w+ mpnumv_{name}\(.*?^}}", text, re.S | re.M)[0] for name in STEPS]
+        Path(folder, "steps.inc").write_text("\n".join(steps))
+        return compiled("loops.c", "-I", folder, include=include)
+
+
+def loop_encodes_alike(text, name, **fixed):
+    """A loop gives what encode gives, of formats but f32 itself, to which it does not convert."""
+    alone = Function(plain, "encode_f32", "D.")
+    lines = [f"(define-fun |D.{one}| () {sort(of)} {'given' if one == 'x' else one})" for one, of in alone.arguments]
+    prove(script(text, name, "(= |C.result| |D.result|)", ALL, "(distinct m #x00000017)", ARGUMENTS,
+                 meaning="\n".join([*lines, *alone.lines, MEANING]), bits=64, **fixed), (*WORDS, "given", "|C.result|", "|D.result|"))
 
 
 def decodes(text, **fixed):
@@ -144,7 +201,10 @@ def terms_are_what_the_compiler_made():
             assert solver.check_sat(term) == bitwuzla.Result.UNSAT, f"{name} of {numbers}: {got:#x}"
 
 
-ROUND, SCALER = "core/round.h", "training/scaler.h"
+ROUND, SCALER, VECTOR, WIDE = "core/round.h", "training/scaler.h", "simd/detail/vector.inc", "simd/detail/wide.h"
+SUM = lambda text: a_scaler_stays_within_its_limits(text, "wide_sum")
+LOOP = lambda rounding: lambda text: loop_encodes_alike(text, "loop_f32", rounding=rounding, m=3)
+TOLD = lambda rounding: lambda text: encodes_as_two_more_bits_tell("encode_f32", rounding, m=3, text=text)
 F32 = lambda rounding: lambda text: encodes(text, "encode_f32", rounding=rounding)
 F64 = lambda rounding: lambda text: encodes(text, "encode_f64", rounding=rounding)
 UPDATE = lambda text: a_scaler_stays_within_its_limits(text, "scaler_update")
@@ -160,19 +220,22 @@ FAULTS = [
     (ROUND, "(uint32_t)(raised & ~below)", "(uint32_t)raised", F32(0), "core.c", "-DPROOF_KNOWN"),
     (ROUND, "lead < last_place ? lead : last_place", "lead", decodes, "core.c"),
     (ROUND, "return code == format.nan_code;", "return code >= format.nan_code;", decodes, "core.c"),
+    (VECTOR, "code = mpnumv_shr(base, shift);", "code = mpnumv_shr(base, shift - 1);", LOOP(0), "loops.c"),
+    (VECTOR, "mpnumv_min(shift, mpnumv_splat(32))", "shift", LOOP(2), "loops.c"),
+    (VECTOR, "shift - 32);", "shift - 31);", LOOP(6), "loops.c"),
+    (VECTOR, "(code + any->carry) | any->set", "code + 1", LOOP(5), "loops.c"),
+    (ROUND, "addend = 0x80000000u; break;", "addend = 0x7fffffffu; break;", TOLD(4), "core.c"),
+    (ROUND, "addend = sign ? 0xffffffffu : 0; break;", "addend = 0xffffffffu; break;", TOLD(3), "core.c"),
     (SCALER, "scaler->count >= config->growth_interval", "scaler->count > config->growth_interval", UPDATE, "scaler.c"),
+    (WIDE, "const uint64_t shifted = down < 64 ?", "const uint64_t shifted = down < 65 ?", SUM, "scaler.c"),
     (SCALER, "bits > max ? max : bits", "bits", UPDATE, "scaler.c"),
 ]
 
 
 def is_found(name, old, new, claim, *source):
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(INCLUDE, f"{folder}/include")
-        path = Path(folder, "include/mpnum", name)
-        text = path.read_text()
-        assert text.count(old) == 1, f"{text.count(old)} times in {name}: {old}"
-        path.write_text(text.replace(old, new))
-        faulty = compiled(*source, include=f"{folder}/include")
+        include = changed(folder, name, (old, new))
+        faulty = loops(include) if source == ("loops.c",) else compiled(*source, include=include)
     try:
         claim(faulty)
     except AssertionError as error:
@@ -182,24 +245,39 @@ def is_found(name, old, new, claim, *source):
         raise AssertionError(f"not seen: {new or 'without ' + old}")
 
 
+def encode_properties(name):
+    """To odd with two more bits of each width, what these tell of six roundings of all widths, and the rest: formats
+    without a mantissa or of the table, Inf and NaN, and stochastic rounding."""
+    made = [named(f"{name}_of_inf_and_nan", lambda: prove(script(plain, name, "(= |C.result| encoded)", ALL, ARGUMENTS,
+                                                                 "is_special", bits=64)))]
+    made += [named(f"{name}_to_odd_with_two_more_bits_{m}", encodes_to_odd_with_two_more_bits, name, m) for m in range(3, 18)]
+    for rounding, to in enumerate(ROUNDINGS[:6]):
+        made.append(named(f"{name}_{to}_as_two_more_bits_tell", encodes_as_two_more_bits_tell, name, rounding))
+    # the formats in which those are not
+    rest = {"0_bits": dict(m=0), "tf32": dict(e=8, m=10, bias=127, s=1, specials=0), "f32": dict(m=23)}
+    for rounding, to in enumerate(ROUNDINGS[:6]):
+        made += [named(f"{name}_{to}_to_{label}", functools.partial(encodes, plain, name, rounding=rounding, **fixed))
+                 for label, fixed in rest.items()]
+    made += [named(f"{name}_stochastic_to_{m}_bits", functools.partial(encodes, plain, name, rounding=6, m=m))
+             for m in [*range(16), 23]]
+    if name == "encode_f32":  # the shorter way of what a compiler knows is of f32 and two roundings
+        made += [named(f"known_{name}_{ROUNDINGS[rounding]}_to_{m}_bits", functools.partial(encodes, known, name, rounding=rounding, m=m))
+                 for rounding in range(2) for m in range(1, 11)]
+    return made
+
+
 def properties():
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     if part == "faults":
         return [named(f"fault_{number}_is_found", is_found, *fault) for number, fault in enumerate(FAULTS, 1)]
     if part == "decode":
         return [named("decode_of_all_formats", decodes, plain), named("decode_of_all_known_formats", decodes, known)]
+    if part == "loops":
+        steps = loops()
+        return [named(f"{name}_{ROUNDINGS[rounding]}", functools.partial(loop_encodes_alike, steps, name, rounding=rounding))
+                for name, roundings in (("loop_f32", range(7)), ("cut_f32", (1, 6))) for rounding in roundings]
     if part:
-        ways = [("", plain, range(7), [*range(16), 23])]
-        if part == "encode_f32": # the shorter way of what a compiler knows is of f32 and two roundings
-            ways += [("known_", known, range(2), range(1, 11))]
-        made = []
-        for way, text, roundings, mantissas in ways:
-            for rounding in roundings:
-                for m in mantissas:
-                    def test(text=text, m=m, rounding=rounding):
-                        encodes(text, part, m=m, rounding=rounding)
-                    made.append(named(f"{way}{part}_to_{m}_bits_{ROUNDINGS[rounding]}", test))
-        return made
+        return encode_properties(part)
     e4m3 = dict(e=4, m=3, bias=7)
     scaler = compiled("scaler.c")
     return [
@@ -208,6 +286,9 @@ def properties():
         f32_widens_to_f64_as_in_ieee_754,
         named("a_scaler_starts_within_its_limits", a_scaler_stays_within_its_limits, scaler, "scaler_start"),
         named("a_scaler_stays_within_its_limits", a_scaler_stays_within_its_limits, scaler, "scaler_update"),
+        named("a_new_configuration_keeps_them", a_scaler_stays_within_its_limits, scaler, "scaler_configure"),
+        named("a_wide_sum_is_defined", a_scaler_stays_within_its_limits, scaler, "wide_sum"),
+        named("e4m3_is_encoded_by_a_loop", lambda: loop_encodes_alike(loops(), "loop_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded", lambda: encodes(plain, "encode_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded_from_f64", lambda: encodes(plain, "encode_f64", rounding=0, s=1, specials=1, policy=0, **e4m3)),
         named("e4m3_is_encoded_where_it_is_known", lambda: encodes(known, "encode_f32", rounding=0, **e4m3)),
@@ -222,6 +303,7 @@ if missing:
     print(f"1..0 # SKIP not found: {', '.join(missing)}")
     sys.exit()
 import bitwuzla
+wide = functools.cache(of_two_more_bits)
 plain, known = compiled(), compiled("core.c", "-DPROOF_KNOWN")
 if __name__ == "__main__":
     sys.exit(tap.run(*properties()))
