@@ -20,10 +20,10 @@
  * Where a launch fails, nothing has changed that is only read, nor a workspace or
  * scratch, and the next call works. Nothing is written either, but by launchers that are
  * several launches: mpnum_launch_quantize_current, _nvfp4_scale, _cross_entropy_rows with
- * a count or a reduced loss, gradients of norms with those of weight or bias, reductions
- * without scratch. Their results are undefined then, also what they add to, or write in
- * the place of a source. The steps of scalers, optimizers and histories are one launch
- * each.
+ * a count or a reduced loss, gradients of norms with those of weight or bias, quantisers
+ * that sum columns or normalise by column, reductions without scratch. Their results are
+ * undefined then, also what they add to, or write in the place of a source. The steps of
+ * scalers, optimizers and histories are one launch each.
  *
  * Every element is the scalar conversion of mpnum.h, bit for bit. T is float, double or
  * any storage struct (mpnum_f16, mpnum_e4m3, ...); in conversions the packed

@@ -166,6 +166,7 @@ QUANTISERS = """\
 #include <mpnum/blocks/quantize_computed.cuh>
 #include <mpnum/blocks/quantize_dropped.cuh>
 #include <mpnum/blocks/quantize_hadamard.cuh>
+#include <mpnum/blocks/quantize_normed.cuh>
 #include <mpnum/blocks/quantize_summed.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #define LAUNCH(call) if ((error = mpnum_launch_##call) != cudaSuccess) return error;
@@ -211,6 +212,7 @@ cudaError_t quantize_all(float *x, mpnum_bf16 *y, mpnum_e4m3 *codes, float *scal
                                  what, stream))
   LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::hadamard_of<16>(MATRIX(y), 1), scale, what, stream))
   LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::normalized_of(MPNUM_NORM_RMS, MATRIX(y), nullptr), scale, what, stream))
+  LAUNCH(quantize_nvfp4<1>(BLOCKS, mpnum::normalized_of(MPNUM_NORM_RMS, MATRIX(y), nullptr, x), scale, what, stream))
   mpnum::quantize_list<mpnum_e4m3, mpnum_bf16> list = mpnum::quantize_list<mpnum_e4m3, mpnum_bf16>();
   LAUNCH(quantize_list(list, stream))
   LAUNCH(quantize_groups(codes, y, n, static_cast<const uint64_t *>(nullptr), n, scale, scale,
@@ -371,6 +373,7 @@ HEADERS_OF_INSTANCES = """\
 #include <mpnum/blocks/quantize_computed.cuh>
 #include <mpnum/blocks/quantize_dropped.cuh>
 #include <mpnum/blocks/quantize_hadamard.cuh>
+#include <mpnum/blocks/quantize_normed.cuh>
 #include <mpnum/blocks/quantize_summed.cuh>
 """
 INSTANCES = ["mpnum_convert_kernel_<mpnum::cast_sat_<mpnum_e4m3, float>, mpnum_e4m3, float>",

@@ -369,7 +369,7 @@ mpnum_launch_quantize_transpose_(mpnum::matrix<T> dst, mpnum::matrix<T> transpos
   const size_t down = rows / tile::rows + (rows % tile::rows != 0);
   const size_t across = columns / tile::columns + (columns % tile::columns != 0);
   mpnum_quantize_job_ job = mpnum_quantize_job_();
-  const bool is_turned = transposed.data || !mpnum_launch_sums_<Matrix>::is_summed;
+  const bool is_turned = transposed.data || !mpnum_launch_around_<Matrix>::is_summed;
   if (!src.is_valid() || dst.rows != rows || dst.columns != columns ||
       (is_turned && (transposed.rows != columns || transposed.columns != rows)))
     return cudaErrorInvalidValue;
@@ -392,11 +392,13 @@ mpnum_launch_quantize_transpose_(mpnum::matrix<T> dst, mpnum::matrix<T> transpos
   job.stride = src.stride;
   job.whole_across = is_aligned ? static_cast<unsigned>(columns / tile::columns) : 0;
   job.whole_down = static_cast<unsigned>(rows / tile::rows);
-  const cudaError_t error = mpnum_launch_grid_(
+  cudaError_t error = mpnum_launch_around_<Matrix>::begin(src, stream);
+  if (error != cudaSuccess) return error;
+  error = mpnum_launch_grid_(
       mpnum_quantize_transpose_kernel_<T, element, typename Matrix::source>,
       mpnum_tile_grid_(across, down), MPNUM_LAUNCH_THREADS_, stream, dst.data, dst.stride,
       transposed.data, transposed.stride, amax, src.on_device(), scale, job);
-  return error == cudaSuccess ? mpnum_launch_sums_<Matrix>::finish(src, stream) : error;
+  return error == cudaSuccess ? mpnum_launch_around_<Matrix>::finish(src, stream) : error;
 }
 
 /* The codes of a matrix, as by mpnum_launch_quantize_array, and those of its transpose,

@@ -218,7 +218,7 @@ static inline cudaError_t mpnum_launch_job_(const Matrix &src, mpnum_quantize_jo
   const size_t rows = src.rows, columns = src.columns;
   const size_t limit = 0x7fffffff;
   if (job.what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square &&
-      !mpnum_launch_sums_<Matrix>::is_summed)
+      !mpnum_launch_around_<Matrix>::is_summed)
     return mpnum_launch_row_blocks_<Blocks, T, Blocks::is_square>::launch(
         src.on_device(), job, is_aligned, stream);
   const size_t across = (columns - 1) / tile::columns + 1;
@@ -246,8 +246,10 @@ static inline cudaError_t mpnum_launch_quantize_blocks_(
   if (src.rows == 0 || src.columns == 0) return cudaSuccess;
   job.seed = seed;
   job.offset = offset;
-  const cudaError_t error = mpnum_launch_job_<Blocks>(src, job, is_aligned, stream);
-  return error == cudaSuccess ? mpnum_launch_sums_<Matrix>::finish(src, stream) : error;
+  cudaError_t error = mpnum_launch_around_<Matrix>::begin(src, stream);
+  if (error != cudaSuccess) return error;
+  error = mpnum_launch_job_<Blocks>(src, job, is_aligned, stream);
+  return error == cudaSuccess ? mpnum_launch_around_<Matrix>::finish(src, stream) : error;
 }
 template <class Blocks, class T>
 static inline cudaError_t mpnum_launch_dequantize_blocks_(

@@ -18,17 +18,16 @@
  * factor: columns of the gradient of src, then as many of that of the factor; by turns
  * (is_interleaved) it lies as src does. mpnum_launch_nvfp4_scale takes activations and
  * gradients, too, for the S of NVFP4. A norm, mpnum::normalized_of(MPNUM_NORM_RMS, x,
- * &options), goes to 1 x n blocks by row alone; sum, mean and inverse of its options are
- * written.
- * Domain: src, factor and dy are f32, f16, bf16, e5m2 or e4m3 in device memory, as
- *   activation_rows.cuh and norm_rows.cuh take them; options NULL: the defaults. Nothing
- *   is in the place of codes or scales. Random words of stochastic rounding: element
- *   (r, c) of a matrix of C columns takes number offset + r * C + c.
- * Bits: mpnum_quantize_blocks, or mpnum_quantize_array, of those floats.
- * Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where one of
- *   the two has an error, for options.adds, and for a norm by column.
- * Speed: all is read once (twice in blocks of 128 x 128, and for an S); of a gradient
- * with two halves twice; of a norm whose row has no room in shared memory twice. */
+ * &options), goes to 1 x n blocks by row alone (by column: quantize_normed.cuh); sum,
+ * mean and inverse of its options are written. Domain: src, factor and dy are f32, f16,
+ * bf16, e5m2 or e4m3 in device memory, as activation_rows.cuh and norm_rows.cuh take
+ * them; options NULL: the defaults. Nothing is in the place of codes or scales. Random
+ * words of stochastic rounding: element (r, c) of a matrix of C columns takes number
+ * offset + r * C + c. Bits: mpnum_quantize_blocks, or mpnum_quantize_array, of those
+ * floats. Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where
+ * one of the two has an error, for options.adds, and for a norm by column. Speed: all is
+ * read once (twice in blocks of 128 x 128, and for an S); of a gradient with two halves
+ * twice; of a norm whose row has no room in shared memory twice. */
 #ifndef MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 #define MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 

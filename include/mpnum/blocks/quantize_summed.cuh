@@ -15,7 +15,7 @@
  * quantised, of an activation's gradient with a factor of both halves. Of FP8 with one
  * scale, mpnum_launch_quantize_transpose takes an empty view for the transpose here,
  * mpnum::matrix<T>(): then codes by row are made alone.
- * Domain: what has columns that can be summed in one go: all but norms. dbias and
+ * Domain: all but norms without a workspace. dbias and
  *   workspace are in device memory, at multiples of 4, and apart from all else. Without
  *   elements nothing is written. Not in mpnum_launch_nvfp4_scale, which
  *   takes what is summed.
@@ -240,8 +240,11 @@ static inline auto summed_of(const Matrix &src, float *dst, void *workspace, int
 
 } // namespace mpnum
 
-template <class Matrix> struct mpnum_launch_sums_<mpnum::summed<Matrix>> {
+template <class Matrix> struct mpnum_launch_around_<mpnum::summed<Matrix>> {
   static constexpr bool is_summed = true;
+  static cudaError_t begin(const mpnum::summed<Matrix> &x, cudaStream_t stream) {
+    return mpnum_launch_around_<Matrix>::begin(x.of, stream);
+  }
   static cudaError_t finish(const mpnum::summed<Matrix> &x, cudaStream_t stream) {
     const size_t blocks =
         (x.columns + mpnum::summed_threads_ - 1) / mpnum::summed_threads_;

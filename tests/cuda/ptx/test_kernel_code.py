@@ -125,7 +125,7 @@ class Quantiser:
     edge: int = 32
     is_square: bool = False
     is_stochastic: bool = False
-    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type; summed: with sums of columns; dropped: dropout
+    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type; summed: with sums of columns; dropped: dropout; normed: norms
 
     @property
     def name(self):
@@ -153,6 +153,8 @@ class Quantiser:
         if self.of == "dropped":
             return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_identity_, false, {src}, {src}, mpnum::drops_>>",
                     f"_{kernel}_kernel_I\\w*EEEfN\\w*14gate_elements_ILi7E")
+        if self.of == "normed":
+            return f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::normed_elements_<{src}>>", f"_{kernel}_kernel_I\\w*EEEfN\\w*16normed_elements_I"
         if self.of:
             is_back = self.of[0] == "d"
             return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_silu_, {str(is_back).lower()}, {src}, {src}>>",
@@ -199,7 +201,8 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16),
     ("rows", "mx", "bf16", "e4m3", 32, False, False, "silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "dsilu"),
     ("tile", "mx", "bf16", "e4m3", 32, False, False, "summed"),
-    ("rows", "mx", "bf16", "e4m3", 32, False, False, "dropped"))]
+    ("rows", "mx", "bf16", "e4m3", 32, False, False, "dropped"),
+    ("tile", "mx", "bf16", "e4m3", 32, False, False, "normed"))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 
@@ -219,8 +222,8 @@ extern "C" __global__ void {SCALARS}(float *x, mpnum_f16 *half, mpnum_bf16 *brai
 
 def source(kernels):
     lines = ["#include <mpnum/kernels.cuh>", "#include <mpnum/blocks/quantize_computed.cuh>",
-             "#include <mpnum/blocks/quantize_dropped.cuh>", "#include <mpnum/blocks/quantize_summed.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];",
-             "const void *const kernels[] = {"]
+             "#include <mpnum/blocks/quantize_dropped.cuh>", "#include <mpnum/blocks/quantize_normed.cuh>",
+             "#include <mpnum/blocks/quantize_summed.cuh>", SCALARS_SOURCE, "extern const void *const kernels[];", "const void *const kernels[] = {"]
     lines += [f"  reinterpret_cast<const void *>({kernel.instance[0]})," for kernel in kernels]
     return "\n".join([*lines, "};"]) + "\n"
 

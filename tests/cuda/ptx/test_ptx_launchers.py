@@ -41,6 +41,7 @@ BEGIN = """\
 #define MPNUM_RARE_ MPNUM_INLINE
 #include <mpnum/kernels.cuh>
 #include <mpnum/blocks/layout.cuh>
+#include <mpnum/blocks/quantize_normed.cuh>
 #include <mpnum/blocks/quantize_summed.cuh>
 #include <mpnum/blocks/stored_matrix.cuh>
 #include <mpnum/training/adafactor.cuh>
@@ -348,6 +349,18 @@ CASES = [
   const mpnum_blockscaled by_row = {codes, 128, scales, 272, 0, 1};
   const mpnum_status status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 68, 128), 0, 0);
   return status ? status : mpnum_sum_columns(sums, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 68, 128), 1);""", "own"),
+    Case("mx_e4m3_normed", {"x": ("mpnum_bf16", bfloats(64 * 64)), "codes": ("char", out(64 * 64)), "scales": ("char", out(128)),
+                            "weight": ("float", floats(64, 1)), "own": ("float", out(256))},
+         NORM + """  const mpnum_blockscaled by_column = {codes, 64, scales, 128, 0, 1};
+  return mpnum_launch_quantize_mx<mpnum_e4m3>(0, &by_column, mpnum::normalized_of(MPNUM_NORM_RMS, mpnum::matrix_of(x, 64, 64), &how, own),
+                                              MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_COLUMNS, 0);""",
+         NORM + """  const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL),
+                                across = mpnum_blockscale_transposed(format);
+  const mpnum_blockscaled by_column = {codes, 64, scales, 128, 0, 1};
+  static float made[64 * 64];
+  const mpnum_status status = mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, made, 64, 64),
+                                                   mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 64), &how);
+  return status ? status : mpnum_quantize_blocks(&across, by_column, mpnum_const_matrix_of(MPNUM_TYPE_F32, made, 64, 64), 0, 0);""", "own"),
     Case("nvfp4_ue5m3", {"x": ("mpnum_bf16", bfloats(8 * 128)), "codes": ("char", out(512)), "scales": ("char", out(64)),
                          "one": ("float", one(1)), "y": ("float", out(8 * 128))},
          """const mpnum_blockscaled by_row = {codes, 128, scales, 64, 0, 0};

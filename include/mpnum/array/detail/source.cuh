@@ -78,11 +78,18 @@ static inline bool mpnum_is_apart_(const void *at, size_t bytes,
     if (mpnum_overlap_(at, bytes, one.at, one.bytes)) return false;
   return true;
 }
-/* Whether a launch sums columns, and what then follows it. */
-template <class Matrix> struct mpnum_launch_sums_ {
+/* Whether a launch sums columns, and what goes before and follows it: of most sources
+ * nothing. */
+struct mpnum_launch_alone_ {
   static constexpr bool is_summed = false;
-  static cudaError_t finish(const Matrix &, cudaStream_t) { return cudaSuccess; }
+  template <class Matrix> static cudaError_t begin(const Matrix &, cudaStream_t) {
+    return cudaSuccess;
+  }
+  template <class Matrix> static cudaError_t finish(const Matrix &, cudaStream_t) {
+    return cudaSuccess;
+  }
 };
+template <class Matrix> struct mpnum_launch_around_ : mpnum_launch_alone_ {};
 namespace mpnum {
 
 /* A matrix in memory as launches take what they quantise, or make. */
