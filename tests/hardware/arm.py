@@ -2,7 +2,9 @@
 """Conversions of Arm as the pseudo-code of the Arm Architecture Reference Manual for A-profile has them, DDI 0487 M.a.a: J1.3,
 FPConvert, FPConvertNaN, FPConvertBF, FPConvertFP8, FP8Round, FP8ConvertFP. FPCR.AH, AHP and FIZ are 0."""
 
-from exact import DOWN, FORMATS, INF, NAN, NEAREST_EVEN, TO_ODD, TOWARD_ZERO, UP, goes_to_max, rounded, times
+import functools
+
+from exact import DOWN, FORMATS, INF, NAN, NEAREST_EVEN, TO_ODD, TOWARD_ZERO, UP, goes_to_max, rounded, tabled, times
 
 RMODE = [NEAREST_EVEN, UP, DOWN, TOWARD_ZERO]
 FP8 = {0: "e5m2", 1: "e4m3"}
@@ -72,6 +74,15 @@ def narrow(of, code, fpmr):
     return value[0] << 7 | magnitude
 
 
+def narrowed(of, fpmr, code):
+    return narrow(of, code, fpmr) if of == "f32" else table(of, fpmr)[code]
+
+
+@functools.lru_cache(maxsize=4)
+def table(of, fpmr):
+    return tabled(FORMATS[of], lambda code: narrow(of, code, fpmr))
+
+
 def widen(to, is_second, code, fpmr):
     """FP8ConvertFP."""
     of = FP8.get(bits(fpmr, 5, 3) if is_second else bits(fpmr, 2, 0))
@@ -94,5 +105,5 @@ def result(name, codes, fpcr, fpmr):
     if name in WIDE:
         return [convert(*WIDE[name], code, fpcr, name.startswith("fcvtxn")) for code in codes]
     if name in NARROW:
-        return [narrow(NARROW[name], code, fpmr) for code in codes]
+        return [narrowed(NARROW[name], fpmr, code) for code in codes]
     return [widen(*WIDENING[name], code, fpmr) for code in codes]

@@ -63,8 +63,11 @@ def codes_for(source, target):
 
 
 def some(codes, is_variant):
-    """All of a form; of one that differs in an option alone each ninth, unless --all is asked for."""
-    return codes[::19] if is_variant and len(codes) > 6000 and "--all" not in sys.argv else codes
+    """All of a form; of one that differs in an option alone the ends and each 19th between, unless --all is asked for."""
+    if not is_variant or len(codes) < 1000 or "--all" in sys.argv:
+        return codes
+    middle = len(codes) // 2
+    return codes[:16] + codes[middle:middle + 16] + codes[32:-16:19] + codes[-16:]
 
 
 def lanes_of(codes, lanes):
