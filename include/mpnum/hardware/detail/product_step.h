@@ -35,11 +35,11 @@ typedef struct mpnum_terms_ {
 /* No term has a lower exponent. */
 # define MPNUM_NO_EXPONENT_ (-100000)
 
-MPNUM_FUNC double mpnum_power_f64_(int exponent) {
+MPNUM_MATH_ double mpnum_power_f64_(int exponent) {
   return mpnum_from_bits_f64((uint64_t)(1023 + exponent) << 52);
 }
 /* Of a value of a type with so many places, whose smallest normal is 2^least. */
-MPNUM_FUNC mpnum_term_ mpnum_term_of_(double value, int places, int least) {
+MPNUM_MATH_ mpnum_term_ mpnum_term_of_(double value, int places, int least) {
   const uint64_t bits = mpnum_bits_f64(value);
   const uint64_t mantissa = bits & 0xfffffffffffffu;
   const int field = (int)(bits >> 52 & 0x7ff);
@@ -60,7 +60,7 @@ MPNUM_FUNC mpnum_term_ mpnum_term_of_(double value, int places, int least) {
 }
 /* value * 2^shift, shift toward zero or, with is_floor, minus infinity. What is shifted
  * to the left stays small. */
-MPNUM_FUNC int64_t mpnum_shifted_(int64_t value, int shift, int is_floor) {
+MPNUM_MATH_ int64_t mpnum_shifted_(int64_t value, int shift, int is_floor) {
   const int down = shift < -62 ? 62 : -shift;
   const uint64_t size = (uint64_t)(value < 0 ? -value : value);
   int64_t cut = 0;
@@ -70,23 +70,23 @@ MPNUM_FUNC int64_t mpnum_shifted_(int64_t value, int shift, int is_floor) {
       (int64_t)((size + (is_floor && value < 0 ? ((uint64_t)1 << down) - 1 : 0)) >> down);
   return value < 0 ? -cut : cut;
 }
-MPNUM_FUNC void mpnum_terms_add_(mpnum_terms_ *terms, int64_t significand, int exponent,
-                                 int places) {
+MPNUM_MATH_ void mpnum_terms_add_(mpnum_terms_ *terms, int64_t significand, int exponent,
+                                  int places) {
   if (significand == 0) return;
   terms->significands[terms->count] = significand;
   terms->exponents[terms->count] = exponent;
   terms->places[terms->count++] = places;
   if (exponent > terms->most) terms->most = exponent;
 }
-MPNUM_FUNC void mpnum_terms_add_sum_(mpnum_terms_ *terms, mpnum_term_ sum, int places) {
+MPNUM_MATH_ void mpnum_terms_add_sum_(mpnum_terms_ *terms, mpnum_term_ sum, int places) {
   terms->seen |= sum.is_nan ? MPNUM_SEEN_NAN_ : 0;
   if (sum.is_inf) terms->seen |= sum.sign > 0 ? MPNUM_SEEN_UP_ : MPNUM_SEEN_DOWN_;
   mpnum_terms_add_(terms, sum.significand, sum.exponent, places);
 }
 /* Adds the product of two elements of as many places together; limit: one of 2^limit is
  * Inf. */
-MPNUM_FUNC void mpnum_terms_add_product_(mpnum_terms_ *terms, const mpnum_term_ *a,
-                                         const mpnum_term_ *b, int places, int limit) {
+MPNUM_MATH_ void mpnum_terms_add_product_(mpnum_terms_ *terms, const mpnum_term_ *a,
+                                          const mpnum_term_ *b, int places, int limit) {
   const int64_t product = (int64_t)a->significand * b->significand;
   const int exponent = a->exponent + b->exponent;
   const int is_special = a->is_nan | b->is_nan | a->is_inf | b->is_inf;
@@ -107,8 +107,8 @@ MPNUM_FUNC void mpnum_terms_add_product_(mpnum_terms_ *terms, const mpnum_term_ 
 }
 /* The sum of terms, cut at so many bits behind the point of 2^most; *lost: whether some
  * bit was not 0. */
-MPNUM_FUNC int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most, int bits,
-                                    int *lost) {
+MPNUM_MATH_ int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most, int bits,
+                                     int *lost) {
   int64_t sum = 0;
   int i = 0;
   for (; i < terms->count; ++i) {
@@ -121,7 +121,7 @@ MPNUM_FUNC int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most, int bit
   }
   return sum;
 }
-MPNUM_FUNC double mpnum_special_f64_(int seen) {
+MPNUM_MATH_ double mpnum_special_f64_(int seen) {
   const uint64_t infinity = (uint64_t)0x7ff << 52;
   if ((seen & MPNUM_SEEN_NAN_) || (seen & 6) == 6)
     return mpnum_from_bits_f64(0x7fffffffffffffffu);
@@ -129,8 +129,8 @@ MPNUM_FUNC double mpnum_special_f64_(int seen) {
                                                      : infinity);
 }
 /* sum * 2^point with `kept` bits of mantissa, as a value of f16 or f32; 0 is +0. */
-MPNUM_FUNC double mpnum_rounded_sum_(int64_t sum, int point, int kept, int is_nearest,
-                                     int is_half) {
+MPNUM_MATH_ double mpnum_rounded_sum_(int64_t sum, int point, int kept, int is_nearest,
+                                      int is_half) {
   const uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
   const int least = is_half ? -14 : -126, most = is_half ? 16 : 128;
   int exponent = 0, down = 0;
@@ -160,17 +160,17 @@ MPNUM_FUNC double mpnum_rounded_sum_(int64_t sum, int point, int kept, int is_ne
 }
 
 /* Places and least exponent of the sum so far. */
-MPNUM_FUNC int mpnum_sum_places_(const mpnum_product_unit *unit) {
+MPNUM_MATH_ int mpnum_sum_places_(const mpnum_product_unit *unit) {
   return unit->sum == MPNUM_TYPE_F16 ? 10 : 23;
 }
-MPNUM_FUNC mpnum_term_ mpnum_sum_term_(const mpnum_product_unit *unit, double sum) {
+MPNUM_MATH_ mpnum_term_ mpnum_sum_term_(const mpnum_product_unit *unit, double sum) {
   const int is_half = unit->sum == MPNUM_TYPE_F16;
   return mpnum_term_of_(sum, is_half ? 10 : 23, is_half ? -14 : -126);
 }
 /* The products of n pairs, or of those in every other run, and scales of 2^scale. */
-MPNUM_FUNC void mpnum_terms_of_(mpnum_terms_ *terms, const mpnum_product_unit *unit,
-                                const mpnum_term_ *a, const mpnum_term_ *b, int n,
-                                int places, int scale, int part) {
+MPNUM_MATH_ void mpnum_terms_of_(mpnum_terms_ *terms, const mpnum_product_unit *unit,
+                                 const mpnum_term_ *a, const mpnum_term_ *b, int n,
+                                 int places, int scale, int part) {
   const int limit = unit->joins == 2 ? 128 : 4096;
   int k = 0;
   terms->count = terms->seen = 0;
@@ -185,8 +185,8 @@ MPNUM_FUNC void mpnum_terms_of_(mpnum_terms_ *terms, const mpnum_product_unit *u
     terms->most += scale;
   }
 }
-MPNUM_FUNC double mpnum_aligned_sum_(const mpnum_product_unit *unit,
-                                     const mpnum_terms_ *terms) {
+MPNUM_MATH_ double mpnum_aligned_sum_(const mpnum_product_unit *unit,
+                                      const mpnum_terms_ *terms) {
   const int most = terms->most < unit->least ? unit->least : terms->most;
   if (terms->seen) return mpnum_special_f64_(terms->seen);
   return mpnum_rounded_sum_(mpnum_terms_sum_(terms, most, unit->bits, 0),
@@ -194,8 +194,8 @@ MPNUM_FUNC double mpnum_aligned_sum_(const mpnum_product_unit *unit,
                             unit->sum == MPNUM_TYPE_F16);
 }
 /* All bits count: in an integer, or in one of 640 bits where 55 do not do. */
-MPNUM_FUNC double mpnum_whole_sum_(const mpnum_product_unit *unit,
-                                   const mpnum_terms_ *terms) {
+MPNUM_MATH_ double mpnum_whole_sum_(const mpnum_product_unit *unit,
+                                    const mpnum_terms_ *terms) {
   enum { BITS = 53 };
   mpnum_exact_sum total;
   int lost = 0, i = 0;
@@ -215,8 +215,8 @@ MPNUM_FUNC double mpnum_whole_sum_(const mpnum_product_unit *unit,
 }
 /* The sum of products, already cut, and the sum so far: aligned to the larger exponent
  * toward minus infinity, 31 bits and 24, and rounded to nearest. */
-MPNUM_FUNC double mpnum_joined_sum_(const mpnum_terms_ *even, const mpnum_terms_ *odd,
-                                    double sum) {
+MPNUM_MATH_ double mpnum_joined_sum_(const mpnum_terms_ *even, const mpnum_terms_ *odd,
+                                     double sum) {
   const mpnum_term_ before = mpnum_term_of_(sum, 23, -126);
   const int sum_exponent = before.significand ? before.exponent : -126;
   mpnum_terms_ seen = *even;
@@ -239,9 +239,9 @@ MPNUM_FUNC double mpnum_joined_sum_(const mpnum_terms_ *even, const mpnum_terms_
   }
 }
 /* sum and the products of n pairs, 1 to 64, of a unit with bits. */
-MPNUM_FUNC double mpnum_fused_step_(const mpnum_product_unit *unit, const mpnum_term_ *a,
-                                    const mpnum_term_ *b, int n, int places, int scale,
-                                    double sum) {
+MPNUM_MATH_ double mpnum_fused_step_(const mpnum_product_unit *unit, const mpnum_term_ *a,
+                                     const mpnum_term_ *b, int n, int places, int scale,
+                                     double sum) {
   mpnum_terms_ terms, odd;
   mpnum_terms_of_(&terms, unit, a, b, n, places, scale, 0);
   if (unit->run) mpnum_terms_of_(&odd, unit, a, b, n, places, scale, 1);
