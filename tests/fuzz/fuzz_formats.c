@@ -25,8 +25,8 @@ static int take_user_format(fuzz_bytes *from) {
   user.exponent_bits = (int)take_below(from, 11) - 1;
   user.mantissa_bits = (int)take_below(from, 18) - 1;
   user.bias = (int)(int16_t)take(from, 2);
-  if (user.bias % 4 != 0 && user.exponent_bits > 0) /* from the usual one */
-    user.bias = (1 << (user.exponent_bits - 1)) - 1 + user.bias % 32;
+  if (user.bias % 2 != 0 && user.exponent_bits > 0) /* from the usual one */
+    user.bias = (1 << (user.exponent_bits - 1)) - 1 + user.bias / 2 % 32;
   user.specials = (ref_specials)take_below(from, REF_SPECIALS);
   memset(&format, 0x33, sizeof format);
   before = format;
