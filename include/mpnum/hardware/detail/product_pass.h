@@ -416,8 +416,8 @@ MPNUM_HOST void mpnum_bound_block_(const mpnum_product_job_ *job,
   state->count = 0;
 }
 MPNUM_HOST double mpnum_ceil_f64_(double n, double step) {
-  const uint64_t of = (uint64_t)step;
-  return (double)(((uint64_t)n + of - 1) / of);
+  const uint64_t of = (uint64_t)step, whole = ((uint64_t)n + of - 1) / of;
+  return (double)whole;
 }
 /* How far a unit is off, relative to the sum of magnitudes: by alignment, with the
  * rounding of its sums, and by roundings of f32 (or f64) afterwards. docs/product.md has
