@@ -91,7 +91,7 @@ void options_help(void) {
       "Output\n"
       "  --json FILE    the same numbers in full precision as JSON\n"
       "  --csv FILE     the same numbers as CSV, one a line\n"
-      "  --svg FILE     charts: ranges of formats, bars by format, error against bits\n"
+      "  --svg FILE     charts: ranges of formats, bars by format, error by bits and K\n"
       "  --version      the version, and nothing else\n"
       "  --help         this text\n"
       "\n"

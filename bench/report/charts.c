@@ -111,6 +111,48 @@ static void draw_errors(page *made, const char *section, const char *variant,
   ++made->charts;
 }
 
+/* What sums lose of products against their length, of a section whose variants are K. */
+static void draw_sums(page *made) {
+  const figure *const end = made->from->rows + made->from->count, *row;
+  const figure *first = NULL;
+  svg_curves chart;
+  char text[320], source[256];
+  chart.title = text;
+  chart.axis = "K, products of a sum";
+  chart.count = chart.length_count = 0;
+  for (row = made->from->rows; row < end; ++row) {
+    unsigned k = 0, i = 0;
+    double length = 0;
+    if (strcmp(row->section, "product") != 0 || strcmp(row->metric, "sums_sqnr") != 0 ||
+        !isfinite(row->value) || (first && strcmp(row->source, first->source) != 0) ||
+        sscanf(row->variant, "K = %lf", &length) != 1)
+      continue;
+    if (!first) first = row;
+    while (k < chart.length_count && chart.lengths[k] != length)
+      ++k;
+    while (i < chart.count && strcmp(chart.names[i], row->name) != 0)
+      ++i;
+    if (k == SVG_LENGTHS || i == SVG_BARS) continue;
+    if (k == chart.length_count) {
+      for (unsigned n = 0; n < SVG_BARS; ++n)
+        chart.errors[n][k] = (double)NAN;
+      chart.lengths[chart.length_count++] = length;
+    }
+    if (i == chart.count) {
+      set_name(chart.names[i], row);
+      for (unsigned n = 0; n < SVG_LENGTHS; ++n)
+        chart.errors[i][n] = (double)NAN;
+      ++chart.count;
+    }
+    chart.errors[i][k] = pow(10, -row->value / 20);
+  }
+  if (!first) return;
+  shorten(source, sizeof source, 60, base_name(first->source));
+  snprintf(text, sizeof text, "What sums lose of products: %s", source);
+  if (made->to) svg_draw_curves(made->to, made->charts, &chart);
+  ++made->charts;
+}
+
 static void draw_all(page *made) {
   const bool scaled =
       figures_find(made->from, "accuracy", NULL, NULL, "times 2^k", NULL) != NULL;
@@ -121,6 +163,7 @@ static void draw_all(page *made) {
   draw_errors(made, "accuracy", scaled ? "times 2^k" : "as they are", "sqnr",
               scaled ? "Error against bits: %s, times 2^k"
                      : "Error against bits: %s, as they are");
+  draw_sums(made);
   draw_rates(made, "gpu_conversion", "GPU: array conversions", "encode", "decode");
   draw_rates(made, "gpu_product", "GPU: matrix product", "product", "with converting");
   draw_errors(made, "gpu_product", "", "error",

@@ -9,7 +9,7 @@
 enum { HEAD = 50, LEFT = 74, RIGHT = 24, TOP = 46, BOTTOM = 50 };
 enum { PLOT_WIDTH = SVG_WIDTH - LEFT - RIGHT };
 enum { PLOT_HEIGHT = SVG_CHART_HEIGHT - TOP - BOTTOM };
-enum { LABEL_HEIGHT = 15 };
+enum { LABEL_HEIGHT = 15, CURVE_NAME = 190 };
 static const double least_power = 1.7, most_power = 5.2; /* of bits */
 
 static const char *const colours[SVG_SERIES] = {"#0072b2", "#e69f00"};
@@ -96,13 +96,13 @@ void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart) {
 
 static bool is_drawn(double error) { return isfinite(error) && error > 0; }
 
-/* Whole decades around the errors. */
-static void decades_of(const svg_points *chart, double *low, double *high) {
+/* Whole decades around so many errors. */
+static void decades_of(const double *errors, unsigned count, double *low, double *high) {
   *low = 0;
   *high = -1;
-  for (unsigned i = 0; i < chart->count; ++i) {
-    if (!is_drawn(chart->errors[i])) continue;
-    double decade = log10(chart->errors[i]);
+  for (unsigned i = 0; i < count; ++i) {
+    if (!is_drawn(errors[i])) continue;
+    double decade = log10(errors[i]);
     if (*high < *low || decade < *low) *low = floor(decade);
     if (*high < *low || decade > *high) *high = ceil(decade);
     if (*high <= *low) *high = *low + 1;
@@ -115,8 +115,7 @@ static double bits_place(double bits) {
   return LEFT + PLOT_WIDTH * (log2(bits) - least_power) / (most_power - least_power);
 }
 
-static void draw_axes(FILE *to, double top, double low, double high) {
-  static const unsigned ticks[] = {4, 6, 8, 16, 19, 32};
+static void draw_decades(FILE *to, double top, double low, double high) {
   const double bottom = top + PLOT_HEIGHT;
   char text[32];
   for (int decade = (int)low; decade <= (int)high; ++decade) {
@@ -125,12 +124,18 @@ static void draw_axes(FILE *to, double top, double low, double high) {
     svg_line(to, LEFT, y, SVG_WIDTH - RIGHT, y, "#ddd");
     svg_label(to, LEFT - 6, y + 4, "end", text);
   }
-  for (unsigned i = 0; i < sizeof ticks / sizeof *ticks; ++i) {
-    snprintf(text, sizeof text, "%u", ticks[i]);
-    svg_label(to, bits_place(ticks[i]), bottom + 16, "middle", text);
-  }
-  svg_label(to, SVG_WIDTH - RIGHT, bottom + 30, "end", "bits");
   svg_line(to, LEFT, bottom, SVG_WIDTH - RIGHT, bottom, "#333");
+}
+/* Where an error lies between them. */
+static double error_place(double top, double low, double high, double error) {
+  const double bottom = top + PLOT_HEIGHT;
+  return is_drawn(error) ? bottom - PLOT_HEIGHT * (log10(error) - low) / (high - low)
+                         : bottom;
+}
+static void draw_tick(FILE *to, double top, double x, double value) {
+  char text[32];
+  snprintf(text, sizeof text, "%.0f", value);
+  svg_label(to, x, top + PLOT_HEIGHT + 16, "middle", text);
 }
 
 /* Places of names, in their column where they do not overlap: neighbours that do move
@@ -167,16 +172,17 @@ static void draw_name(FILE *to, double x, double y, double name_y, const char *n
 }
 
 void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
-  const double top = top_of(place), bottom = top + PLOT_HEIGHT;
-  double low, high, at[SVG_BARS], names[SVG_BARS];
-  decades_of(chart, &low, &high);
+  static const unsigned ticks[] = {4, 6, 8, 16, 19, 32};
+  const double top = top_of(place);
+  double low, high, at[SVG_BARS] = {0}, names[SVG_BARS];
+  decades_of(chart->errors, chart->count, &low, &high);
   draw_title(to, place, chart->title);
-  draw_axes(to, top, low, high);
-  for (unsigned i = 0; i < chart->count; ++i) {
-    at[i] = bottom;
-    if (is_drawn(chart->errors[i]))
-      at[i] -= PLOT_HEIGHT * (log10(chart->errors[i]) - low) / (high - low);
-  }
+  draw_decades(to, top, low, high);
+  for (unsigned i = 0; i < sizeof ticks / sizeof *ticks; ++i)
+    draw_tick(to, top, bits_place(ticks[i]), ticks[i]);
+  svg_label(to, SVG_WIDTH - RIGHT, top + PLOT_HEIGHT + 30, "end", "bits");
+  for (unsigned i = 0; i < chart->count; ++i)
+    at[i] = error_place(top, low, high, chart->errors[i]);
   place_names(chart, at, names);
   for (unsigned i = 0; i < chart->count; ++i) {
     const double x = bits_place(chart->bits[i]);
@@ -189,6 +195,48 @@ void svg_draw_points(FILE *to, unsigned place, const svg_points *chart) {
     svg_text(to, chart->names[i]);
     fprintf(to, ": %.4g bits, error %.3g</title></circle>\n", chart->bits[i],
             chart->errors[i]);
+  }
+}
+
+/* Names stand right of the last length. */
+static double length_place(const svg_curves *chart, double length) {
+  const double least = log2(chart->lengths[0]) - 0.2;
+  const double most = log2(chart->lengths[chart->length_count - 1]);
+  return LEFT + (PLOT_WIDTH - CURVE_NAME) * (log2(length) - least) / (most - least);
+}
+
+void svg_draw_curves(FILE *to, unsigned place, const svg_curves *chart) {
+  const double top = top_of(place);
+  const unsigned last = chart->length_count - 1;
+  double low, high, at[SVG_BARS] = {0}, names[SVG_BARS];
+  svg_points ends;
+  decades_of(&chart->errors[0][0], chart->count * SVG_LENGTHS, &low, &high);
+  draw_title(to, place, chart->title);
+  draw_decades(to, top, low, high);
+  for (unsigned k = 0; k <= last; ++k)
+    draw_tick(to, top, length_place(chart, chart->lengths[k]), chart->lengths[k]);
+  svg_label(to, LEFT + (PLOT_WIDTH - CURVE_NAME) / 2.0, top + PLOT_HEIGHT + 32, "middle",
+            chart->axis);
+  ends.count = chart->count;
+  for (unsigned i = 0; i < chart->count; ++i) {
+    ends.bits[i] = 1;
+    ends.errors[i] = chart->errors[i][last];
+    at[i] = error_place(top, low, high, ends.errors[i]);
+  }
+  place_names(&ends, at, names);
+  for (unsigned i = 0; i < chart->count; ++i) {
+    const double right = length_place(chart, chart->lengths[last]);
+    fprintf(to, "<polyline class=\"curve\" fill=\"none\" stroke=\"%s\" points=\"",
+            colours[i % 2]);
+    for (unsigned k = 0; k <= last; ++k) {
+      if (!is_drawn(chart->errors[i][k])) continue;
+      fprintf(to, "%.2f,%.4f ", length_place(chart, chart->lengths[k]),
+              error_place(top, low, high, chart->errors[i][k]));
+    }
+    fputs("\"><title>", to);
+    svg_text(to, chart->names[i]);
+    fputs("</title></polyline>\n", to);
+    if (is_drawn(ends.errors[i])) draw_name(to, right, at[i], names[i], chart->names[i]);
   }
 }
 

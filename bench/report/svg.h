@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Charts as one SVG file: ranges, bars by name, and points of error against bits. */
+/* Charts as one SVG file: ranges, bars by name, points of error against bits, and curves
+ * of error against a length. */
 #ifndef MPNUM_BENCH_SVG_H
 #define MPNUM_BENCH_SVG_H
 
 #include <stdio.h>
 
 enum { SVG_WIDTH = 900, SVG_CHART_HEIGHT = 320, SVG_BARS = 32, SVG_SERIES = 2 };
+enum { SVG_LENGTHS = 4 };
 
 /* Groups of bars, one bar for each series. */
 typedef struct svg_bars {
@@ -23,6 +25,15 @@ typedef struct svg_points {
   double bits[SVG_BARS], errors[SVG_BARS]; /* errors of 0 or NaN are not drawn */
 } svg_points;
 
+/* One curve for each name: its errors at these lengths, which grow. */
+typedef struct svg_curves {
+  const char *title, *axis;
+  unsigned count, length_count;
+  char names[SVG_BARS][24];
+  double lengths[SVG_LENGTHS];
+  double errors[SVG_BARS][SVG_LENGTHS]; /* those of 0 or NaN are not drawn */
+} svg_curves;
+
 /* What lies between, as powers of two. */
 typedef struct svg_ranges {
   const char *title;
@@ -35,6 +46,7 @@ typedef struct svg_ranges {
 void svg_begin(FILE *to, const char *title, unsigned charts);
 void svg_draw_bars(FILE *to, unsigned place, const svg_bars *chart);
 void svg_draw_points(FILE *to, unsigned place, const svg_points *chart);
+void svg_draw_curves(FILE *to, unsigned place, const svg_curves *chart);
 void svg_draw_ranges(FILE *to, unsigned place, const svg_ranges *chart);
 /* A line of text in the place of a chart. */
 void svg_draw_note(FILE *to, unsigned place, const char *text);

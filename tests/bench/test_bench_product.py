@@ -4,14 +4,16 @@
 
 import fractions
 import math
+import re
 import struct
 import sys
+import xml.etree.ElementTree as xml
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 
 import tap
-from bench_program import FORMATS, result_of
+from bench_program import FORMATS, Figures, Folder, bench, json_of, result_of
 from tensor_files import entry, floats, npy, safetensors
 
 ROWS, SEED = 8, 36
@@ -122,4 +124,30 @@ def zeros_and_empty_tensors_have_no_errors():
     assert "no nonzero finite value" in out, out
 
 
-sys.exit(tap.run(figures_are_exact, longer_products_go_on_with_the_next_rows_and_promotion_helps, zeros_and_empty_tensors_have_no_errors))
+def a_curve_for_each_sum_that_loses():
+    data = floats(*((((i * 7919) % 4001) - 2000) / 1024 for i in range(16 * 128)))
+    with Folder(**{"v.npy": npy("'<f4'", "(16, 128)", data)}) as folder:
+        code, _, errors = bench("--product", "v.npy", "--svg", "s.svg", "--json", "j", folder=folder)
+        assert code == 0, errors
+        root = xml.parse(folder / "s.svg").getroot()
+        decades = [(int(label.text[2:]), float(label.get("y")) - 4) for label in root if re.fullmatch(r"1e-?\d+", label.text or "")]
+        curves = {curve[0].text: [tuple(map(float, point.split(","))) for point in curve.get("points").split()]
+                  for curve in root if curve.get("class") == "curve"}
+        figures = Figures(json_of(folder / "j"))
+    want = {}
+    for row in figures.select("product", None, None, None, "sums_sqnr"):
+        if math.isfinite(row["value"]):
+            want.setdefault(row["name"], []).append((int(row["variant"][4:]), -row["value"] / 20))
+    assert set(curves) == set(want) and "f16 h100.f16.f16" in want, (set(curves) ^ set(want))
+    (low, bottom), (high, top) = min(decades), max(decades)
+    steps = set()
+    for name, points in curves.items():
+        assert len(points) == len(want[name]), (name, points, want[name])
+        lengths, errors = zip(*want[name])
+        for (_, y), error in zip(points, errors):
+            assert abs(y - bottom - (top - bottom) * (error - low) / (high - low)) < 0.1, (name, points, errors, decades)
+        steps |= {round((x - points[0][0]) / math.log2(length / lengths[0]), 1) for (x, _), length in zip(points[1:], lengths[1:])}
+    assert max(steps) - min(steps) < 0.11 and min(steps) > 50, steps
+
+
+sys.exit(tap.run(figures_are_exact, a_curve_for_each_sum_that_loses, longer_products_go_on_with_the_next_rows_and_promotion_helps, zeros_and_empty_tensors_have_no_errors))
