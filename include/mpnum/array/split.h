@@ -42,7 +42,8 @@ MPNUM_FUNC void mpnum_split(mpnum_format format, float x, int exponent, int step
   /* From here on all parts are the largest; few bits keep differences exact. */
   const double most =
       mpnum_two_to_((int)(format.max_code >> format.mantissa_bits) - format.bias + 4);
-  double rest = is_number ? mpnum_widen_bits_(bits) * mpnum_two_to_(exponent) : 0;
+  double rest =
+      is_number ? mpnum_mul_f64_(mpnum_widen_bits_(bits), mpnum_two_to_(exponent)) : 0;
   int k = 0;
   if (rest > most) rest = most;
   if (rest < -most) rest = -most;
@@ -54,7 +55,8 @@ MPNUM_FUNC void mpnum_split(mpnum_format format, float x, int exponent, int step
     if (mpnum_bits_f64(rest) << 1 == 0) continue; /* no -0, which a sum may be */
     codes[k] = mpnum_encode_f64(format, rest, MPNUM_ROUND_NEAREST_EVEN,
                                 MPNUM_OVERFLOW_SATURATE, 0);
-    rest = (rest - mpnum_decode_f64(format, codes[k])) * mpnum_two_to_(step);
+    rest = mpnum_mul_f64_(mpnum_add_f64_(rest, -mpnum_decode_f64(format, codes[k])),
+                          mpnum_two_to_(step));
   }
 }
 
