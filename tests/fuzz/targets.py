@@ -125,10 +125,11 @@ def run_fuzzer(name, program, folder, seconds):
     unpack_corpus(name, os.path.join(folder, "old"))
     check(sys.executable, ROOT / "tests/fuzz/make-seeds", seeds)
     more = [os.path.join(seeds, name)] if name in os.listdir(seeds) else []
-    words = Path(folder, "words")
-    words.write_text("".join('"' + word.replace("\0", r"\x00") + '"\n' for word in WORDS.get(name, [])))
+    if name in WORDS:  # an empty dictionary is refused
+        Path(folder, "words").write_text("".join('"' + word.replace("\0", r"\x00") + '"\n' for word in WORDS[name]))
+        more.append(f"-dict={folder}/words")
     return check(program, f"-max_total_time={seconds}", f"-max_len={TARGETS[name][2]}", "-timeout=20", "-rss_limit_mb=2048",
-                 "-print_final_stats=1", f"-artifact_prefix={folder}/", f"-dict={words}", new, os.path.join(folder, "old"), *more,
+                 "-print_final_stats=1", f"-artifact_prefix={folder}/", new, os.path.join(folder, "old"), *more,
                  env={**os.environ, "TMPDIR": folder})
 
 
