@@ -249,23 +249,23 @@ static void p3109_formats_go_both_ways(void) {
                                          MPNUM_ROUND_STOCHASTIC};
   const mpnum_format f32 = mpnum_format_of(MPNUM_TYPE_F32);
   for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
-    mpnum_p3109 to;
-    CHECK(mpnum_p3109_init(&to, names[k], "ToOdd", "SatNone") == MPNUM_OK, "%s",
+    mpnum_p3109 target;
+    CHECK(mpnum_p3109_init(&target, names[k], "ToOdd", "SatNone") == MPNUM_OK, "%s",
           names[k]);
-    const int bits =
-        to.format.sign_bits + to.format.exponent_bits + to.format.mantissa_bits;
+    const int bits = target.format.sign_bits + target.format.exponent_bits +
+                     target.format.mantissa_bits;
     const uint32_t count = UINT32_C(1) << bits;
     for (uint32_t code = 0; code < count; ++code)
       if (bits > 8)
         codes[code] = (uint16_t)code;
       else
         ((uint8_t *)codes)[code] = (uint8_t)code;
-    CHECK(convert_array_formats(f32, back, to.format, codes, count,
+    CHECK(convert_array_formats(f32, back, target.format, codes, count,
                                 MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_IEEE, 0,
                                 0) == MPNUM_OK,
           "%s", names[k]);
     for (uint32_t code = 0; code < count; ++code) {
-      values[code] = mpnum_decode(to.format, code);
+      values[code] = mpnum_decode(target.format, code);
       CHECK(bits_of_float(back[code]) == bits_of_float(values[code]), "%s: %x", names[k],
             code);
       if (code % 3) values[code] *= code % 3 == 1 ? 1.03125f : 1.34375f;
@@ -273,13 +273,13 @@ static void p3109_formats_go_both_ways(void) {
     for (size_t mode = 0; mode < 8; ++mode) {
       const mpnum_rounding rounding = modes[mode / 2];
       const mpnum_overflow overflow = (mpnum_overflow)(mode % 2);
-      CHECK(convert_array_formats(to.format, codes, f32, values, count, rounding,
+      CHECK(convert_array_formats(target.format, codes, f32, values, count, rounding,
                                   overflow, seed, offset) == MPNUM_OK,
             "%s", names[k]);
       for (uint32_t i = 0; i < count; ++i) {
         const uint32_t code = bits > 8 ? codes[i] : ((const uint8_t *)codes)[i];
         const uint32_t wanted_code = mpnum_encode(
-            to.format, values[i], rounding, overflow, mpnum_random(seed, offset + i));
+            target.format, values[i], rounding, overflow, mpnum_random(seed, offset + i));
         if (code != wanted_code)
           tap_error(__FILE__, __LINE__, "%s: %a in mode %d is %x, not %x", names[k],
                     (double)values[i], (int)mode, code, wanted_code);

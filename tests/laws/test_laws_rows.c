@@ -330,6 +330,30 @@ static int spoil_embeddings(law_draw *d, law_piece *at, int k) {
   { LAW_TWIN, NULL } \
  }
 
+/* --- Sums of columns --- */
+
+static void draw_sum_columns(law_draw *d) {
+  draw_rows(d);
+  d->rows = law_below(d, 3) ? d->rows : law_size(d, 64, 70);
+  if (d->columns > 400 && d->rows > 6) d->columns = 400;
+  d->row_unit = 0; /* sums over rows are of one call */
+  d->column_unit = 1;
+  d->can_be_alone = 0;
+  input(d, 0);
+  d->choice[0] = law_below(d, 3) == 0; /* adds */
+  floats(d, 1, OF_COLUMNS);
+  d->operands[1].is_result = d->operands[1].is_needed = 1;
+  d->operands[1].may_overlap = 0;
+}
+static mpnum_status sum_columns(const law_piece *at) {
+  return mpnum_sum_columns((float *)at->at[1], from(at, 0, at->draw->types[0]),
+                           at->draw->choice[0]);
+}
+static int spoil_sum_columns(law_draw *d, law_piece *at, int k) {
+  if (k == 1) d->choice[0] = 2;
+  return k == 0 ? spoil_rows(d, at, k) : k < 2;
+}
+
 static const law_subject subjects[] = {
     {"mpnum_softmax_rows", draw_softmax, softmax, ROW_LAWS | IN_PLACE, NO_TWIN,
      spoil_options, NULL},
