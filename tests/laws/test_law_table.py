@@ -29,6 +29,8 @@ LEFT_OUT = {
     **{f"mpnum_{name}": "laws of its own, of random formats and shapes: block_layout"
        for name in ("convert_blocks", "round_blocks", "quantize_two_level", "dequantize_two_level", "reorder_scales",
                     "scale_order_bytes", "transpose_codes")},
+    "mpnum_product_bound": "drawn with mpnum_product in laws_blocks, its numbers in product_bound",
+    "mpnum_product_unit_name": "of no array",
     "mpnum_p3109_convert_array": "of a format and a rounding by name, its single numbers in p3109",
     "mpnum_split_matrix": "of several results, its single numbers in split",
     "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
