@@ -451,7 +451,9 @@ mpnum_product_errors_of_(const mpnum_product_job_ *job, double blocks) {
   if (wide < span) span = wide;
   steps = mpnum_ceil_f64_(span, n);
   most = n < span ? n : span;
-  added = mpnum_ceil_f64_(columns, span) - 1 + (span < columns ? start : 0);
+  /* With promotion what it begins with is added apart, even if nothing else is. */
+  added = mpnum_ceil_f64_(columns, span) - 1;
+  if (span < columns || unit->promotion) added += start;
   if (unit->bits < 0 && !unit->products) { /* exact */
     errors.relative = 2 * u;
   } else if (unit->bits < 0) {
