@@ -17,26 +17,18 @@ static void choose(optstruct *options, int precision, int emin, int emax, int sa
   options->flip = CPFLOAT_SOFTERR_NO;
 }
 
-int round_f32(float *dst, const float *src, size_t n, int precision, int emin, int emax,
-              int saturates, int rounding);
-int round_f32(float *dst, const float *src, size_t n, int precision, int emin, int emax,
-              int saturates, int rounding) {
-  optstruct *options = init_optstruct();
-  int is_bad = 0;
-  choose(options, precision, emin, emax, saturates, rounding);
-  is_bad = cpfloatf(dst, src, n, options);
-  free_optstruct(options);
-  return is_bad;
-}
-
-int round_f64(double *dst, const double *src, size_t n, int precision, int emin, int emax,
-              int saturates, int rounding);
-int round_f64(double *dst, const double *src, size_t n, int precision, int emin, int emax,
-              int saturates, int rounding) {
-  optstruct *options = init_optstruct();
-  int is_bad = 0;
-  choose(options, precision, emin, emax, saturates, rounding);
-  is_bad = cpfloat(dst, src, n, options);
-  free_optstruct(options);
-  return is_bad;
-}
+/* Returns 0, or what CPFloat refuses it with. */
+#define ROUND(name, type, function)                                                \
+ int name(type *dst, const type *src, size_t n, int precision, int emin, int emax, \
+          int saturates, int rounding);                                            \
+ int name(type *dst, const type *src, size_t n, int precision, int emin, int emax, \
+          int saturates, int rounding) {                                           \
+  optstruct *options = init_optstruct();                                           \
+  int refused = 0;                                                                 \
+  choose(options, precision, emin, emax, saturates, rounding);                     \
+  refused = function(dst, src, n, options);                                        \
+  free_optstruct(options);                                                         \
+  return refused;                                                                  \
+ }
+ROUND(round_f32, float, cpfloatf)
+ROUND(round_f64, double, cpfloat)

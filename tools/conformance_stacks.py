@@ -380,7 +380,6 @@ def blocks_in_torchao():
                  "e2m1": getattr(torch, "float4_e2m1fn_x2", "fp4_e2m1")}
     except AttributeError as reason:
         raise Missing(f"PyTorch {torch.__version__} is too old for it ({reason})") from None
-    np = numpy()
 
     def convert(x, element, rule):
         scales, codes = tensor.to_mx(torch.from_numpy(x.copy()), names[element], 32, getattr(modes, rule.upper()))
