@@ -24,8 +24,7 @@ FLOAT_PAIRS = {
        for wide in ("", "x2")},
     ("tf32", "f32"): (["rn", "rz", "rna"], ["relu", "satfinite"]),
     **{(kind, source): (["rn"], ["satfinite!", "relu"])
-       for kind in ("e4m3x2", "e5m2x2") for source in ("f32", "f16x2")},
-    **{(kind, "f32"): (["rn"], ["satfinite!", "relu"]) for kind in ("e2m1x2", "e2m3x2", "e3m2x2")},
+       for kind in ("e4m3x2", "e5m2x2", "e2m1x2", "e2m3x2", "e3m2x2") for source in ("f32", "f16x2", "bf16x2")},
     **{("f16x2", kind): (["rn"], ["relu"]) for kind in ("e4m3x2", "e5m2x2", "e2m1x2", "e2m3x2", "e3m2x2")},
     **{("ue8m0x2", source): (["rz", "rp"], ["satfinite"]) for source in ("f32", "bf16x2")},
     ("bf16x2", "ue8m0x2"): (["rn"], []),

@@ -35,7 +35,7 @@ HEADER = """\
 CAPABILITIES = {"F16": (53, False), "F16X2": (80, False), "BF16": (80, False), "SAT_X2": (80, False), "BF16_F64": (90, False),
                 "TF32_RNA": (80, False), "TF32": (90, False), "FP8": (89, False), "FP6": (100, True),
                 "FP4": (100, True), "E8M0": (100, True)}
-IN_KERNELS = {"SCALED", "F32X2"}  # test_ptx_every_code.py; the former from CUDA 13.2 on
+IN_KERNELS = {"SCALED", "NARROW", "F32X2"}  # test_ptx_every_code.py; the first two from CUDA 13.2 on
 
 # Functions, the capability, the instructions without "cvt."; of the rows for a function the first counts whose
 # capability the target has. Where no row counts, a conversion has no floating-point instruction.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Codes to floats by the launchers, every code at each of four places, of MX with every scale: what nvcc makes of their kernels
-in the PTX interpreter of tests/cuda/ptx, beside the host's functions. The targets are those whose ways differ; the instruction
-that multiplies by a scale wants nvcc 13.2 (MPNUM_NVCC).
+"""Codes to floats by the launchers, every code at each of four places, of MX with every scale, and every f16 and bf16 to few bits:
+what nvcc makes of their kernels in the PTX interpreter of tests/cuda/ptx, beside the host's functions. The targets are those whose
+ways differ; the instructions that multiply by a scale and that narrow pairs want nvcc 13.2 (MPNUM_NVCC).
 
 usage: tests/cuda/ptx/test_ptx_every_code.py
 """
@@ -63,7 +63,25 @@ def multiplied(name, kind, to, codes, scales):
   return mpnum_dequantize_blocks(&format, mpnum_matrix_of(MPNUM_TYPE_{to.upper()}, y, {SIDE}, {SIDE}), by_row);""")
 
 
+EVERY_HALF = struct.pack("<65536H", *((37 * place) % 65536 for place in range(65536)))  # each once
+
+
+def narrowed(kind, to, form=""):
+    """Packed, if the name ends so."""
+    size = 65536 * {"x4": 3, "x2": 2}.get(to[-2:], 4) // 4
+    saturates = "MPNUM_OVERFLOW_SATURATE" if form else "MPNUM_OVERFLOW_IEEE"
+    floats = f"static float x[65536];\n  mpnum_{kind}_to_f32_array(x, halves, 65536);\n  "
+    return Case(f"{kind}_to_{to}{form}", {"codes": (f"mpnum_{to}", bytes(size)), "halves": (f"mpnum_{kind}", EVERY_HALF)},
+                f"mpnum_launch_convert{form}(codes, halves, 65536, 0)",
+                f"{floats}mpnum_f32_to_{to}{form}_array(codes, x, 65536); return 0;" if to[-2:] in ("x4", "x2") else
+                f"mpnum_convert_array(MPNUM_TYPE_{to.upper()}, codes, MPNUM_TYPE_{kind.upper()}, halves, 65536, "
+                f"MPNUM_ROUND_NEAREST_EVEN, {saturates}, 0, 0); return 0;")
+
+
 CONVERSIONS = [converted("f32"), converted("bf16")]
+NARROWED = [*(narrowed("bf16", to, form) for to in ("e4m3", "e5m2") for form in ("", "_sat")),
+            *(narrowed(kind, to, "_sat") for kind in ("f16", "bf16") for to in ("e3m2", "e2m3x4", "e2m1x2")),
+            narrowed("bf16", "e3m2x4", "_sat"), narrowed("f16", "e2m3", "_sat")]
 PRODUCTS = [multiplied("any", "e4m3", "bf16", EVERY_CODE, ANY_SCALE), multiplied("any", "e2m1", "bf16", EVERY_CODE, ANY_SCALE),
             multiplied("usual", "e4m3", "bf16", numbers("e4m3", EVERY_CODE), USUAL_SCALES),
             multiplied("usual", "e4m3", "f32", numbers("e4m3", EVERY_CODE), USUAL_SCALES),
@@ -79,14 +97,17 @@ TINY = Case("mx_e4m3_of_subnormals", {"x": ("float", struct.pack("<8192I", *(ran
             """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1};
   return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 64, 128), 0, 0);""")
-CASES = {"75": CONVERSIONS, "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2], "100a": PRODUCTS + [TINY]}
+CASES = {"75": CONVERSIONS, "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2], "100a": PRODUCTS + [TINY] + NARROWED}
 
 
-def multiplies_by_scales(program):
+def has_the_newest_instructions(program):
     if tuple(map(int, calls.nvcc_version().split(".")[:2])) < (13, 2):
         raise calls.tap.Skip(f"nvcc {calls.nvcc_version()} has no such instruction")
     for kind in ("e4m3", "e5m2", "e2m1"):
         assert f"cvt.rn.scaled::n2::ue8m0.bf16x2.{kind}x2" in program.text, kind
+    for kind in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"):
+        for pair in ("bf16", "f16")[:1 if kind in ("e4m3", "e5m2") else 2]:
+            assert f"cvt.rn.satfinite.{kind}x2.{pair}x2" in program.text, (kind, pair)
 
 
 def properties(folder, known):
@@ -99,7 +120,7 @@ def properties(folder, known):
         found += [named(f"sm_{arch}: {case.name}", lambda one=case, program=program: runs_as_on_the_host(program(), one))
                   for case in CASES[arch]]
         if arch == "100a":
-            found.append(named(f"sm_{arch} multiplies by scales", lambda program=program: multiplies_by_scales(program())))
+            found.append(named(f"sm_{arch} has the newest instructions", lambda program=program: has_the_newest_instructions(program())))
     return found
 
 

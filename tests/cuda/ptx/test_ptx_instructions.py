@@ -197,6 +197,12 @@ def narrow_floats_are_as_the_isa_says():
         ("cvt.rn.satfinite.e3m2x2.f32 d, a, b;", f32(28.0), f32(-0.0625), 0x1f21),
         ("cvt.rn.satfinite.e3m2x2.f32 d, a, b;", nan, f32(-1e9), 0x1f3f),
         ("cvt.rn.satfinite.e2m3x2.f32 d, a, b;", f32(7.5), f32(0.125), 0x1f01),
+        # bf16 of 448 and 1, Inf and -2^-9, NaN and 57344; 28 and -0.0625; f16 of NaN and 0.125.
+        ("cvt.rn.satfinite.e4m3x2.bf16x2 d, a;", 0x43e03f80, 0x7e38),
+        ("cvt.rn.satfinite.e4m3x2.bf16x2 d, a;", 0x7f80bb00, 0x7e81),
+        ("cvt.rn.satfinite.e5m2x2.bf16x2 d, a;", 0xffff4760, 0x7f7b),
+        ("cvt.rn.satfinite.e3m2x2.bf16x2 d, a;", 0x41e0bd80, 0x1f21),
+        ("cvt.rn.satfinite.e2m3x2.f16x2 d, a;", 0xfe003000, 0x1f01),
         ("cvt.rz.ue8m0x2.f32 d, a, b;", f32(3.0), 0x7f800000, 0x80ff),
         ("cvt.rp.ue8m0x2.f32 d, a, b;", f32(3.0), nan, 0x81ff),
         ("cvt.rp.ue8m0x2.f32 d, a, b;", 0x00400000, 0x00400001, 0x0001),
@@ -209,6 +215,8 @@ def narrow_floats_are_as_the_isa_says():
         ("cvt.rn.satfinite.e2m1x2.f32 d, a, b;", f32(5.0), f32(1.75), 0x64),
         ("cvt.rn.satfinite.e2m1x2.f32 d, a, b;", nan, f32(-1e9), 0x7f),
         ("cvt.rn.satfinite.e2m1x2.f32 d, a, b;", f32(0.25), f32(-0.25) + 1, 0x09),
+        ("cvt.rn.satfinite.e2m1x2.bf16x2 d, a;", 0x40a03fe0, 0x64),
+        ("cvt.rn.satfinite.e2m1x2.f16x2 d, a;", 0x7e00fc00, 0x7f),
     ])
     rows_hold("b32", "b32", [
         ("cvt.rn.f16x2.f32 d, a, b;", f32(1.0), f32(-2.0), 0x3c00c000),

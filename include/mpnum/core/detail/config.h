@@ -127,7 +127,8 @@
 # define MPNUM_DEVICE_HAS_SATURATING_PAIRS_ 0
 #endif
 
-/* Pairs of few bits times powers of two to bf16: those targets, from CUDA 13.2 on. */
+/* Pairs of few bits times powers of two to bf16, and of f16 and bf16 to few bits: those
+ * targets, from CUDA 13.2 on. */
 #if MPNUM_DEVICE_HAS_BLOCK_FORMATS_ && defined(__CUDACC_VER_MAJOR__)
 # define MPNUM_DEVICE_HAS_SCALED_PAIRS_ \
   (__CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1302)
@@ -149,6 +150,7 @@
 #define MPNUM_HAS_HW_FP4_      MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_E8M0_     MPNUM_DEVICE_HAS_BLOCK_FORMATS_
 #define MPNUM_HAS_HW_SCALED_   MPNUM_DEVICE_HAS_SCALED_PAIRS_
+#define MPNUM_HAS_HW_NARROW_   MPNUM_DEVICE_HAS_SCALED_PAIRS_
 /* And two products of floats by one, which sm_120 takes apart. */
 #define MPNUM_HAS_HW_F32X2_ (MPNUM_DEVICE_ARCH_ >= 1000 && MPNUM_DEVICE_ARCH_ < 1200)
 

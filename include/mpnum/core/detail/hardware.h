@@ -15,9 +15,11 @@
  *     e4m3, e5m2    rn, of two f32 or two f16, and back   sm_90 on, sm_89 from CUDA 12.1
  *     e3m2, e2m3, e2m1 rn and back, e8m0 rz rp            100a 103a 110a 120a 121a, and f
  *     bf16x2        rn, of two e4m3, e5m2, e2m1 by e8m0   these from CUDA 13.2 on
+ *     e4m3, e5m2    rn, of two bf16                       the same
+ *     e3m2, e2m3, e2m1 rn, of two f16 or two bf16         the same
  *
  * The MPNUM_HAS_HW_* macros of config.h say which of them a compilation has. Source: PTX
- * ISA 9.0, cvt; of products 9.2. */
+ * ISA 9.0, cvt; of the last three 9.2. */
 #ifndef MPNUM_CORE_DETAIL_HARDWARE_H
 #define MPNUM_CORE_DETAIL_HARDWARE_H
 
@@ -301,6 +303,62 @@ MPNUM_INLINE uint32_t mpnum_cvt_e8m0x2_(float a, float b, mpnum_rounding roundin
   else
     asm("cvt.rz.ue8m0x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(b), "f"(a));
   return codes;
+}
+#endif
+
+#if MPNUM_HAS_HW_NARROW_
+/* Two f16 or bf16, as those of two f32. */
+# define MPNUM_CVT_NARROW_(pair, name)                                              \
+  MPNUM_INLINE uint32_t mpnum_cvt_##pair##_to_##name##_(uint32_t values) {          \
+   unsigned short codes = 0;                                                        \
+   asm("cvt.rn.satfinite." #name "." #pair " %0, %1;" : "=h"(codes) : "r"(values)); \
+   return codes;                                                                    \
+  }
+MPNUM_CVT_NARROW_(f16x2, e3m2x2)
+MPNUM_CVT_NARROW_(f16x2, e2m3x2)
+MPNUM_CVT_NARROW_(bf16x2, e3m2x2)
+MPNUM_CVT_NARROW_(bf16x2, e2m3x2)
+# undef MPNUM_CVT_NARROW_
+/* Four, of two words, as mpnum_cvt_e2m1x4_. */
+# define MPNUM_CVT_NARROW_(pair)                                                  \
+  MPNUM_INLINE uint32_t mpnum_cvt_##pair##_to_e2m1x4_(uint32_t ab, uint32_t cd) { \
+   uint32_t codes = 0;                                                            \
+   asm("{\n .reg .b8 low, high;\n cvt.rn.satfinite.e2m1x2." #pair " low, %1;\n"   \
+       " cvt.rn.satfinite.e2m1x2." #pair " high, %2;\n"                           \
+       " mov.b32 %0, {low, high, 0, 0};\n}"                                       \
+       : "=r"(codes)                                                              \
+       : "r"(ab), "r"(cd));                                                       \
+   return codes;                                                                  \
+  }
+MPNUM_CVT_NARROW_(f16x2)
+MPNUM_CVT_NARROW_(bf16x2)
+# undef MPNUM_CVT_NARROW_
+/* What the instruction saturates and an infinity or NaN would have to be: from ties on.
+ */
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e4m3x2_(uint32_t values,
+                                                  mpnum_overflow overflow) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e4m3x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
+  {
+    const uint32_t tie = 0x43e8u; /* 464 */
+    const uint32_t low_over = (values & 0x7fffu) > tie;
+    const uint32_t high_over = (values >> 16 & 0x7fffu) > tie;
+    return codes | low_over | high_over << 8;
+  }
+}
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e5m2x2_(uint32_t values,
+                                                  mpnum_overflow overflow) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e5m2x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
+  {
+    const uint32_t tie = 0x4770u; /* 61440 */
+    const uint32_t span = 0x7f80u - tie;
+    const uint32_t low_over = (values & 0x7fffu) - tie <= span;
+    const uint32_t high_over = (values >> 16 & 0x7fffu) - tie <= span;
+    return codes + low_over + (high_over << 8);
+  }
 }
 #endif
 

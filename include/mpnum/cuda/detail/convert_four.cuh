@@ -414,7 +414,7 @@ enum four_way_ {
   four_each_,
   four_by_element_
 };
-/* Between f16 and fp8, two at a time, where there are instructions for it. */
+/* Between 16 bits and fewer, two at a time, where there are instructions for it. */
 template <cast_form_ form, class Dst, class Src> struct four_halves_ {
   static constexpr bool exists = false;
 };
@@ -447,6 +447,53 @@ MPNUM_FOUR_FROM_FP8_(e5m2)
 MPNUM_FOUR_FROM_FP8_(e4m3)
 #undef MPNUM_FOUR_TO_FP8_
 #undef MPNUM_FOUR_FROM_FP8_
+/* From bf16 to fp8, and from both to fewer bits. */
+#if MPNUM_HAS_HW_NARROW_
+MPNUM_INLINE raw_bytes_<4> bytes_of_pairs_(uint32_t a, uint32_t b) {
+  const raw_bytes_<4> codes = {{a | b << 16}};
+  return codes;
+}
+MPNUM_INLINE raw_bytes_<3> sixes_of_pairs_(uint32_t a, uint32_t b) {
+  const uint32_t two =
+      (a & 0x3fu) | (a >> 2 & 0xfc0u) | (b & 0x3fu) << 12 | (b << 10 & 0xfc0000u);
+  const raw_bytes_<3> codes = {{static_cast<uint8_t>(two), static_cast<uint8_t>(two >> 8),
+                                static_cast<uint8_t>(two >> 16)}};
+  return codes;
+}
+# define MPNUM_FOUR_NARROW_(form, T, pair, ...)                              \
+  template <> struct four_halves_<cast_is_##form##_, T, mpnum_##pair> {      \
+   static constexpr bool exists = true;                                      \
+   MPNUM_INLINE four_of_<T>::type at(const raw_bytes_<8> &x) { __VA_ARGS__ } \
+  };
+# define MPNUM_FOUR_TO_FP8_(form, name, overflow)                                \
+  MPNUM_FOUR_NARROW_(                                                            \
+      form, mpnum_##name, bf16,                                                  \
+      return bytes_of_pairs_(mpnum_cvt_bf16x2_to_##name##x2_(x.at[0], overflow), \
+                             mpnum_cvt_bf16x2_to_##name##x2_(x.at[1], overflow));)
+MPNUM_FOUR_TO_FP8_(plain, e4m3, MPNUM_OVERFLOW_IEEE)
+MPNUM_FOUR_TO_FP8_(sat, e4m3, MPNUM_OVERFLOW_SATURATE)
+MPNUM_FOUR_TO_FP8_(plain, e5m2, MPNUM_OVERFLOW_IEEE)
+MPNUM_FOUR_TO_FP8_(sat, e5m2, MPNUM_OVERFLOW_SATURATE)
+# undef MPNUM_FOUR_TO_FP8_
+# define MPNUM_FOUR_TO_FP6_(name, T, pair, joined)                               \
+  MPNUM_FOUR_NARROW_(sat, T, pair,                                               \
+                     return joined(mpnum_cvt_##pair##x2_to_##name##x2_(x.at[0]), \
+                                   mpnum_cvt_##pair##x2_to_##name##x2_(x.at[1]));)
+# define MPNUM_FOUR_FROM_HALVES_(pair)                                          \
+  MPNUM_FOUR_TO_FP6_(e3m2, mpnum_e3m2, pair, bytes_of_pairs_)                   \
+  MPNUM_FOUR_TO_FP6_(e2m3, mpnum_e2m3, pair, bytes_of_pairs_)                   \
+  MPNUM_FOUR_TO_FP6_(e3m2, mpnum_e3m2x4, pair, sixes_of_pairs_)                 \
+  MPNUM_FOUR_TO_FP6_(e2m3, mpnum_e2m3x4, pair, sixes_of_pairs_)                 \
+  MPNUM_FOUR_NARROW_(                                                           \
+      sat, mpnum_e2m1x2, pair,                                                  \
+      const uint32_t codes = mpnum_cvt_##pair##x2_to_e2m1x4_(x.at[0], x.at[1]); \
+      const raw_bytes_<2> four = {{static_cast<uint16_t>(codes)}}; return four;)
+MPNUM_FOUR_FROM_HALVES_(f16)
+MPNUM_FOUR_FROM_HALVES_(bf16)
+# undef MPNUM_FOUR_FROM_HALVES_
+# undef MPNUM_FOUR_TO_FP6_
+# undef MPNUM_FOUR_NARROW_
+#endif
 /* And to bf16, where there are none. */
 #if !MPNUM_HAS_HW_FP8_
 template <> struct four_halves_<cast_is_plain_, mpnum_bf16, mpnum_e4m3> {
