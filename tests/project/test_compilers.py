@@ -97,9 +97,9 @@ def links(compiler, flags):
         check(need(compiler), *flags, *WARNINGS, "-I", INCLUDE, test_bits.SOURCE, "-o", Path(folder) / "bits.exe", "-lm")
 
 
-def of_version(pool, compiler, builds):
+def of_version(pool, compiler, standards, builds):
     tests = []
-    for standard in SHORT_OF_STANDARDS:
+    for standard in standards:
         work = pool.submit(test_headers.every_body_without_a_warning, compiler, standard)
         tests.append(named(f"every body without a warning, {compiler} {standard}", work.result))
         work = pool.submit(program_passes, LANGUAGE_TYPES, compiler, standard)
@@ -152,7 +152,7 @@ def full(pool):
         except tap.Skip:
             newest = []
         for compiler in newest:
-            tests += of_version(pool, compiler, [(C99, test_bits.DEFAULT)])
+            tests += of_version(pool, compiler, ["c99", "c++2b"], [(C99, test_bits.DEFAULT)])
             tests.append(named(f"std::format, {compiler}", pool.submit(has_std_format, compiler).result))
             if "clang" in compiler:
                 tests.append(named(f"std::format, {compiler} with libc++",
@@ -171,7 +171,7 @@ def exhaustive(pool):
     builds = [(C99, test_bits.ALL), (test_bits.CXX17 + ["-O3", "-ffast-math"], test_bits.ALL)]
     for name in ("gcc", "clang"):
         for compiler in versions(name).values():
-            tests += of_version(pool, compiler, builds)
+            tests += of_version(pool, compiler, SHORT_OF_STANDARDS, builds)
     tests += test_bits.properties(pool, MINGW, test_bits.ALL, MINGW, [*C99, "-static"], WINE)
     tests.append(named("language types, MinGW",
                        pool.submit(program_passes, LANGUAGE_TYPES, MINGW, "c99", ["-static"], WINE).result))

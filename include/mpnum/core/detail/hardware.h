@@ -308,31 +308,43 @@ MPNUM_INLINE uint32_t mpnum_cvt_e8m0x2_(float a, float b, mpnum_rounding roundin
 
 #if MPNUM_HAS_HW_NARROW_
 /* Two f16 or bf16, as those of two f32. */
-# define MPNUM_CVT_NARROW_(pair, name)                                              \
-  MPNUM_INLINE uint32_t mpnum_cvt_##pair##_to_##name##_(uint32_t values) {          \
-   unsigned short codes = 0;                                                        \
-   asm("cvt.rn.satfinite." #name "." #pair " %0, %1;" : "=h"(codes) : "r"(values)); \
-   return codes;                                                                    \
-  }
-MPNUM_CVT_NARROW_(f16x2, e3m2x2)
-MPNUM_CVT_NARROW_(f16x2, e2m3x2)
-MPNUM_CVT_NARROW_(bf16x2, e3m2x2)
-MPNUM_CVT_NARROW_(bf16x2, e2m3x2)
-# undef MPNUM_CVT_NARROW_
+MPNUM_INLINE uint32_t mpnum_cvt_f16x2_to_e3m2x2_(uint32_t values) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e3m2x2.f16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  return codes;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_f16x2_to_e2m3x2_(uint32_t values) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e2m3x2.f16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  return codes;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e3m2x2_(uint32_t values) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e3m2x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  return codes;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e2m3x2_(uint32_t values) {
+  unsigned short codes = 0;
+  asm("cvt.rn.satfinite.e2m3x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
+  return codes;
+}
 /* Four, of two words, as mpnum_cvt_e2m1x4_. */
-# define MPNUM_CVT_NARROW_(pair)                                                  \
-  MPNUM_INLINE uint32_t mpnum_cvt_##pair##_to_e2m1x4_(uint32_t ab, uint32_t cd) { \
-   uint32_t codes = 0;                                                            \
-   asm("{\n .reg .b8 low, high;\n cvt.rn.satfinite.e2m1x2." #pair " low, %1;\n"   \
-       " cvt.rn.satfinite.e2m1x2." #pair " high, %2;\n"                           \
-       " mov.b32 %0, {low, high, 0, 0};\n}"                                       \
-       : "=r"(codes)                                                              \
-       : "r"(ab), "r"(cd));                                                       \
-   return codes;                                                                  \
-  }
-MPNUM_CVT_NARROW_(f16x2)
-MPNUM_CVT_NARROW_(bf16x2)
-# undef MPNUM_CVT_NARROW_
+MPNUM_INLINE uint32_t mpnum_cvt_f16x2_to_e2m1x4_(uint32_t ab, uint32_t cd) {
+  uint32_t codes = 0;
+  asm("{\n .reg .b8 low, high;\n cvt.rn.satfinite.e2m1x2.f16x2 low, %1;\n"
+      " cvt.rn.satfinite.e2m1x2.f16x2 high, %2;\n mov.b32 %0, {low, high, 0, 0};\n}"
+      : "=r"(codes)
+      : "r"(ab), "r"(cd));
+  return codes;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e2m1x4_(uint32_t ab, uint32_t cd) {
+  uint32_t codes = 0;
+  asm("{\n .reg .b8 low, high;\n cvt.rn.satfinite.e2m1x2.bf16x2 low, %1;\n"
+      " cvt.rn.satfinite.e2m1x2.bf16x2 high, %2;\n mov.b32 %0, {low, high, 0, 0};\n}"
+      : "=r"(codes)
+      : "r"(ab), "r"(cd));
+  return codes;
+}
 /* What the instruction saturates and an infinity or NaN would have to be: from ties on.
  */
 MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e4m3x2_(uint32_t values,
