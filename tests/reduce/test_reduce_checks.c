@@ -156,7 +156,8 @@ static void check_lengths(const char *isa) {
 }
 static void any_length_between_pages(void) { for_isas(check_lengths); }
 
-/* Blocks of every instruction set, and the 60 that are counted together. */
+/* Blocks of every instruction set, and the 60 that are counted together: of all sorts, of
+ * any bits, and with Inf in the first of them alone. */
 static void check_long(const char *isa) {
   static const size_t bytes[] = {1024, 2048, 3840, 4096, 7680, 15360, 30720, 32768};
   size_t i = 0;
@@ -169,6 +170,9 @@ static void check_long(const char *isa) {
         fill(&types[k], (int)(i + 1) % SORTS, src, n);
         check(isa, &types[k], src, n);
         fill(&types[k], 0, src, n);
+        check(isa, &types[k], src, n);
+        fill(&types[k], 3, src, n);
+        set_code(&types[k], src, 0, mpnum_format_of(types[k].type).max_code + 1);
         check(isa, &types[k], src, n);
       }
     }

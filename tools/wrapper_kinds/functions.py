@@ -196,7 +196,7 @@ def reductions_text():
         ("The largest magnitude, exact; 0 of no elements, Inf if there is an Inf.\n"
          " * NaN: 0x7fffffff if any element is NaN.", reduction(AMAX, REDUCED)),
         ("Statistics in one pass: mpnum_stats_add of every element to mpnum_stats_empty(). Slower\n * where there are "
-         "subnormals, Infs or NaNs, up to four times.", reduction(STATS, REDUCED)),
+         "subnormals, Infs or NaNs, up to three times.", reduction(STATS, REDUCED)),
     ])
 
 

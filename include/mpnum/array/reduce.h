@@ -96,7 +96,7 @@ MPNUM_HOST float mpnum_amax_e4m3(const mpnum_e4m3 *src, size_t n) {
 }
 
 /* Statistics in one pass: mpnum_stats_add of every element to mpnum_stats_empty(). Slower
- * where there are subnormals, Infs or NaNs, up to four times. */
+ * where there are subnormals, Infs or NaNs, up to three times. */
 MPNUM_HOST mpnum_stats mpnum_stats_f32(const float *src, size_t n) {
   mpnum_codes_ codes = mpnum_no_codes_();
   MPNUM_CALL_(stats_32, (mpnum_limits_of_(MPNUM_TYPE_F32), &codes, src, n));

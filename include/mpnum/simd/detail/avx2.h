@@ -653,6 +653,18 @@ MPNUM_AVX2_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *mi
     *count = (mpnumv_vector)_mm256_sub_epi32(from, is_zero);
   }
 }
+/* Those past most are counted. */
+MPNUM_AVX2_ void mpnumv_max_finite(int bits, mpnumv_vector x, mpnumv_vector most,
+                                   mpnumv_vector *max, mpnumv_vector *count) {
+  const __m256i a = (__m256i)x, b = (__m256i)most, from = (__m256i)*count;
+  const __m256i above = bits == 8    ? _mm256_cmpgt_epi8(a, b)
+                        : bits == 16 ? _mm256_cmpgt_epi16(a, b)
+                                     : _mm256_cmpgt_epi32(a, b);
+  *max = mpnumv_max_codes(bits, *max, (mpnumv_vector)_mm256_andnot_si256(above, a));
+  *count = (mpnumv_vector)(bits == 8    ? _mm256_sub_epi8(from, above)
+                           : bits == 16 ? _mm256_sub_epi16(from, above)
+                                        : _mm256_sub_epi32(from, above));
+}
 MPNUM_AVX2_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) { return all - count; }
 MPNUM_AVX2_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                              mpnumv_vector x, mpnumv_vector limit) {

@@ -694,24 +694,55 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_v
   if (bits == 16) return (mpnumv_vector)_mm512_maskz_max_epu16(~(__mmask32)0, x, y);
   return (mpnumv_vector)_mm512_maskz_max_epu32(MPNUM_ALL_, x, y);
 }
+/* 1 more in the lanes of a mask; clang would make two steps of it. */
+MPNUM_AVX512_ mpnumv_vector mpnum_count_avx512_(int bits, mpnumv_vector count,
+                                                __mmask64 mask) {
+  const __m512i minus_one = _mm512_set1_epi32(-1);
+  __m512i x = (__m512i)count;
+  if (bits == 8)
+    __asm__("vpsubb %2, %0, %0%{%1%}" : "+v"(x) : "Yk"(mask), "v"(minus_one));
+  else if (bits == 16)
+    __asm__("vpsubw %2, %0, %0%{%1%}" : "+v"(x) : "Yk"((__mmask32)mask), "v"(minus_one));
+  else
+    __asm__("vpsubd %2, %0, %0%{%1%}" : "+v"(x) : "Yk"((__mmask16)mask), "v"(minus_one));
+  return (mpnumv_vector)x;
+}
 /* What statistics look at: lane by lane the smaller one of min and x, unless that is 0;
  * and a count of lanes, of which mpnumv_nonzeros makes those that were not 0. */
 MPNUM_AVX512_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *min,
                                       mpnumv_vector *count) {
   const __m512i a = (__m512i)x, least = (__m512i)*min, zero = _mm512_setzero_si512();
-  const __m512i from = (__m512i)*count, minus_one = _mm512_set1_epi32(-1);
   if (bits == 8) {
     const __mmask64 is_counted = _mm512_cmpgt_epi8_mask(a, zero);
     *min = (mpnumv_vector)_mm512_mask_min_epu8(least, is_counted, least, a);
-    *count = (mpnumv_vector)_mm512_mask_sub_epi8(from, is_counted, from, minus_one);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
   } else if (bits == 16) {
     const __mmask32 is_counted = _mm512_cmpgt_epi16_mask(a, zero);
     *min = (mpnumv_vector)_mm512_mask_min_epu16(least, is_counted, least, a);
-    *count = (mpnumv_vector)_mm512_mask_sub_epi16(from, is_counted, from, minus_one);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
   } else {
     const __mmask16 is_counted = _mm512_cmpgt_epi32_mask(a, zero);
     *min = (mpnumv_vector)_mm512_mask_min_epu32(least, is_counted, least, a);
-    *count = (mpnumv_vector)_mm512_mask_sub_epi32(from, is_counted, from, minus_one);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
+  }
+}
+/* The larger one of max and x, unless x > most; and a count, as above, of those that are
+ * not. */
+MPNUM_AVX512_ void mpnumv_max_finite(int bits, mpnumv_vector x, mpnumv_vector most,
+                                     mpnumv_vector *max, mpnumv_vector *count) {
+  const __m512i a = (__m512i)x, b = (__m512i)most, largest = (__m512i)*max;
+  if (bits == 8) {
+    const __mmask64 is_counted = _mm512_cmple_epi8_mask(a, b);
+    *max = (mpnumv_vector)_mm512_mask_max_epu8(largest, is_counted, largest, a);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
+  } else if (bits == 16) {
+    const __mmask32 is_counted = _mm512_cmple_epi16_mask(a, b);
+    *max = (mpnumv_vector)_mm512_mask_max_epu16(largest, is_counted, largest, a);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
+  } else {
+    const __mmask16 is_counted = _mm512_cmple_epi32_mask(a, b);
+    *max = (mpnumv_vector)_mm512_mask_max_epu32(largest, is_counted, largest, a);
+    *count = mpnum_count_avx512_(bits, *count, is_counted);
   }
 }
 MPNUM_AVX512_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) {
@@ -721,16 +752,11 @@ MPNUM_AVX512_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) {
 /* 1 more in each lane where x > limit. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                                mpnumv_vector x, mpnumv_vector limit) {
-  const __m512i a = (__m512i)x, b = (__m512i)limit, from = (__m512i)count;
-  const __m512i minus_one = _mm512_set1_epi32(-1);
-  if (bits == 8)
-    return (mpnumv_vector)_mm512_mask_sub_epi8(from, _mm512_cmpgt_epi8_mask(a, b), from,
-                                               minus_one);
-  if (bits == 16)
-    return (mpnumv_vector)_mm512_mask_sub_epi16(from, _mm512_cmpgt_epi16_mask(a, b), from,
-                                                minus_one);
-  return (mpnumv_vector)_mm512_mask_sub_epi32(from, _mm512_cmpgt_epi32_mask(a, b), from,
-                                              minus_one);
+  const __m512i a = (__m512i)x, b = (__m512i)limit;
+  const __mmask64 mask = bits == 8    ? _mm512_cmpgt_epi8_mask(a, b)
+                         : bits == 16 ? _mm512_cmpgt_epi16_mask(a, b)
+                                      : _mm512_cmpgt_epi32_mask(a, b);
+  return mpnum_count_avx512_(bits, count, mask);
 }
 /* Counts below 256, whatever their width, as fewer ones of 32 bits. */
 MPNUM_AVX512_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {

@@ -396,6 +396,12 @@ MPNUM_NEON_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
   if (bits == 16) return (mpnumv_vector)vsubq_u16((uint16x8_t)count, (uint16x8_t)above);
   return (mpnumv_vector)vsubq_u32((uint32x4_t)count, (uint32x4_t)above);
 }
+/* Those past most are counted. */
+MPNUM_NEON_ void mpnumv_max_finite(int bits, mpnumv_vector x, mpnumv_vector most,
+                                   mpnumv_vector *max, mpnumv_vector *count) {
+  *max = mpnumv_max_codes(bits, *max, x & ~mpnum_above_neon_(bits, x, most));
+  *count = mpnumv_count_above(bits, *count, x, most);
+}
 MPNUM_NEON_ mpnumv_vector mpnumv_widen_counts(int bits, mpnumv_vector count) {
   if (bits == 8) return (mpnumv_vector)vpaddlq_u16(vpaddlq_u8((uint8x16_t)count));
   if (bits == 16) return (mpnumv_vector)vpaddlq_u16((uint16x8_t)count);

@@ -580,6 +580,18 @@ MPNUM_SSE2_ void mpnumv_min_nonzero(int bits, mpnumv_vector x, mpnumv_vector *mi
     *count = (mpnumv_vector)_mm_sub_epi32(from, is_zero);
   }
 }
+/* Those past most are counted. */
+MPNUM_SSE2_ void mpnumv_max_finite(int bits, mpnumv_vector x, mpnumv_vector most,
+                                   mpnumv_vector *max, mpnumv_vector *count) {
+  const __m128i a = (__m128i)x, b = (__m128i)most, from = (__m128i)*count;
+  const __m128i above = bits == 8    ? _mm_cmpgt_epi8(a, b)
+                        : bits == 16 ? _mm_cmpgt_epi16(a, b)
+                                     : _mm_cmpgt_epi32(a, b);
+  *max = mpnumv_max_codes(bits, *max, (mpnumv_vector)_mm_andnot_si128(above, a));
+  *count = (mpnumv_vector)(bits == 8    ? _mm_sub_epi8(from, above)
+                           : bits == 16 ? _mm_sub_epi16(from, above)
+                                        : _mm_sub_epi32(from, above));
+}
 MPNUM_SSE2_ uint64_t mpnumv_nonzeros(uint64_t all, uint64_t count) { return all - count; }
 MPNUM_SSE2_ mpnumv_vector mpnumv_count_above(int bits, mpnumv_vector count,
                                              mpnumv_vector x, mpnumv_vector limit) {
