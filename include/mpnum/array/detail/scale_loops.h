@@ -131,7 +131,8 @@ MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t 
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
  * scale_run: floats times factors; largest_scaled: of amaxes, for losses.
  * count_run: of floats, or bf16, and their codes, finite all: counts[0] that are past the
- * largest value, if some are; counts[1] that have become 0. */
+ * largest value, if some are; counts[1] that have become 0. count_any_run: of any, as
+ * above. */
 # define MPNUM_EACH_ISA_ "../../array/detail/scale.inc"
 # include "../../simd/detail/each_isa.inc"
 # if MPNUM_LOOPS_VBMI_
@@ -448,16 +449,35 @@ MPNUM_HOST void mpnum_add_counts_(mpnum_quantize_losses *losses,
   if (counts[3] > mpnum_bits_f32(losses->amax))
     losses->amax = mpnum_from_bits_f32(counts[3]);
 }
+/* What n elements of a run have lost that need not be finite. */
+typedef void mpnum_count_any_run_(const mpnum_scaling_ *scaling, uint32_t counts[4],
+                                  const uint8_t *codes, const float *scaled,
+                                  const float *src, size_t n);
+MPNUM_HOST_COLD_ void mpnum_count_scaled_(const mpnum_scaling_ *scaling,
+                                          mpnum_quantize_losses *losses,
+                                          const uint8_t *codes, const float *scaled,
+                                          const float *src, size_t n) {
+  const mpnum_isa isa = mpnum_isa_in_use();
+  mpnum_count_any_run_ *const run =
+      MPNUM_PICK_(isa, count_any_run, SSE2, (mpnum_count_any_run_ *)0);
+  const size_t whole = run ? n - n % MPNUM_SCALED_ : 0;
+  uint32_t counts[4];
+  if (whole) {
+    (*run)(scaling, counts, codes, scaled, src, whole);
+    mpnum_add_counts_(losses, counts);
+  }
+  mpnum_count_each_(scaling, counts, codes + mpnum_bytes_(scaling->element_bits, whole),
+                    scaled + whole, src + whole, n - whole);
+  mpnum_add_counts_(losses, counts);
+}
 /* Where there are no loops, or some elements are not finite. */
 MPNUM_HOST_COLD_ void mpnum_count_any_(const mpnum_scaling_ *scaling,
                                        mpnum_quantize_losses *losses,
                                        const uint8_t *codes, const float *src,
                                        mpnum_factors_ factors, size_t n) {
   MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
-  uint32_t counts[4];
   mpnum_scale_floats_(scaling, scaled, src, factors, n);
-  mpnum_count_each_(scaling, counts, codes, scaled, src, n);
-  mpnum_add_counts_(losses, counts);
+  mpnum_count_scaled_(scaling, losses, codes, scaled, src, n);
 }
 /* Of floats, or of bf16 in whole vectors. */
 typedef void mpnum_count_run_(const mpnum_scaling_ *scaling, uint32_t counts[4],

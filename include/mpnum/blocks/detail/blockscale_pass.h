@@ -499,13 +499,10 @@ MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *
   MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
   mpnum_scaling_ scaling = job->scaling;
   const float one = 1;
-  uint32_t counts[4];
   mpnum_scale_kept_floats_(&scaling, scaled, x, factors, n);
   scaling.divides = 0;
   mpnum_quantize_floats_(&scaling, dst, scaled, mpnum_factors_of_(&one, 31), n, index);
-  if (!job->losses) return;
-  mpnum_count_each_(&scaling, counts, dst, scaled, x, n);
-  mpnum_add_counts_(job->losses, counts);
+  if (job->losses) mpnum_count_scaled_(&scaling, job->losses, dst, scaled, x, n);
 }
 /* Makes a factor for each column of one for each block, where loops take them so, and
  * those of rows of a run. */

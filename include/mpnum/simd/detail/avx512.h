@@ -694,17 +694,26 @@ MPNUM_AVX512_ mpnumv_vector mpnumv_max_codes(int bits, mpnumv_vector a, mpnumv_v
   if (bits == 16) return (mpnumv_vector)_mm512_maskz_max_epu16(~(__mmask32)0, x, y);
   return (mpnumv_vector)_mm512_maskz_max_epu32(MPNUM_ALL_, x, y);
 }
-/* 1 more in the lanes of a mask; clang would make two steps of it. */
+/* 1 more in the lanes of a mask. (Written out for clang, which makes two steps of it.) */
 MPNUM_AVX512_ mpnumv_vector mpnum_count_avx512_(int bits, mpnumv_vector count,
                                                 __mmask64 mask) {
   const __m512i minus_one = _mm512_set1_epi32(-1);
   __m512i x = (__m512i)count;
+# ifdef __clang__
   if (bits == 8)
     __asm__("vpsubb %2, %0, %0%{%1%}" : "+v"(x) : "Yk"(mask), "v"(minus_one));
   else if (bits == 16)
     __asm__("vpsubw %2, %0, %0%{%1%}" : "+v"(x) : "Yk"((__mmask32)mask), "v"(minus_one));
   else
     __asm__("vpsubd %2, %0, %0%{%1%}" : "+v"(x) : "Yk"((__mmask16)mask), "v"(minus_one));
+# else
+  if (bits == 8)
+    x = _mm512_mask_sub_epi8(x, mask, x, minus_one);
+  else if (bits == 16)
+    x = _mm512_mask_sub_epi16(x, (__mmask32)mask, x, minus_one);
+  else
+    x = _mm512_mask_sub_epi32(x, (__mmask16)mask, x, minus_one);
+# endif
   return (mpnumv_vector)x;
 }
 /* What statistics look at: lane by lane the smaller one of min and x, unless that is 0;
