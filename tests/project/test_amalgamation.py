@@ -57,7 +57,7 @@ def it_is_the_headers_and_nothing_else():
     assert list(sorted(texts)) == ["mpnum.h", "mpnum_cuda.cuh"]
     lines = {line for text in texts.values() for line in text.splitlines()}
     opt_in = {"activation_backward.h", "advice.h", "dropout.h", "four_over_six.h", "least_error.h", "operation_policy.h", "scaler_io.h", "scale_io.h", "text.h", "decimal.h",
-              "language_types.h", "vocabulary.h", "measure.h", "codes.h", "product.h", "product_unit.h", "numeric_limits.hpp", "stream.hpp", "formatter.hpp",
+              "language_types.h", "vocabulary.h", "measure.h", "product.h", "product_unit.h", "numeric_limits.hpp", "stream.hpp", "formatter.hpp",
               "stochastic.h", "p3109.h", "split.h", "instruction.h"} | {path.name for path in (HEADERS / "hardware/detail").iterdir()}
     own = set()
     for path in HEADERS.rglob("*.*"):

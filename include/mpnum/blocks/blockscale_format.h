@@ -6,6 +6,7 @@
 #define MPNUM_BLOCKS_BLOCKSCALE_FORMAT_H
 
 #include "../array/detail/blockscale_rule.h"
+#include "../simd/detail/codings.h"
 #include "../types/e4m3.h"
 #include "../types/e8m0.h"
 #include "../types/fp4.h"
@@ -292,6 +293,28 @@ MPNUM_FUNC size_t mpnum_blockscale_scale_bytes(const mpnum_blockscale_format *fo
   mpnum_swizzled_size_(format, size, rows, columns);
   return (size[0] + 127) / 128 * 128 * ((size[1] + 3) / 4 * 4);
 }
+# if MPNUM_HAS_ARRAYS_
+/* Checks the codes and scales of a matrix; extent: the bytes that each takes. */
+MPNUM_HOST_ONCE_ mpnum_status mpnum_codes_extent_(const mpnum_blockscale_format *format,
+                                                  const mpnum_blockscaled *codes,
+                                                  size_t rows, size_t columns,
+                                                  size_t extent[2]) {
+  const uint32_t scale = mpnum_bits_f32(codes->scale);
+  if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
+  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
+      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
+    return MPNUM_ERROR_ARGUMENT;
+  if (codes->stride < columns ||
+      (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
+    return MPNUM_ERROR_STRIDE;
+  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
+    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
+  extent[0] = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
+  if (!extent[0]) return MPNUM_ERROR_SHAPE;
+  extent[1] = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
+  return codes->scale_inv_bytes < extent[1] ? MPNUM_ERROR_RANGE : MPNUM_OK;
+}
+# endif
 /* The index of a scale in the layout that cuBLASLt reads: tiles of 128 rows and 4
  * columns, 512 bytes each, stored row by row. row: row of blocks; block: number of the
  * block in that row; columns: blocks in a row, which the function rounds up to a multiple

@@ -19,7 +19,7 @@
 #define MPNUM_BLOCKS_MEASURE_H
 
 #include "blockscale.h"
-#include "detail/codes.h"
+#include "detail/blockscale_pass.h"
 #include "../array/exact_sum.h"
 MPNUM_C_BEGIN_
 
@@ -290,7 +290,9 @@ mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_matrix source,
   if (status == MPNUM_OK)
     status = mpnum_codes_check_(format, &result, source.rows, source.columns);
   if (status != MPNUM_OK) return status;
-  mpnum_codes_job_(&job, format, result, source.rows, source.columns);
+  mpnum_block_job_of_(
+      &job, format, result,
+      mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, source.rows, source.columns));
   is_odd = format->rounding != MPNUM_ROUND_STOCHASTIC &&
            (format->is_int8 || (format->element.max_code & 1));
   job.scaling.has_divisor = job.is_two_level;

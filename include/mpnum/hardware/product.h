@@ -21,7 +21,7 @@
 #ifndef MPNUM_HARDWARE_PRODUCT_H
 #define MPNUM_HARDWARE_PRODUCT_H
 
-#include "detail/product_pass.h"
+#include "detail/product_bounds.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
@@ -34,7 +34,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_product(mpnum_matrix dst,
                                                        mpnum_product_operand a,
                                                        mpnum_product_operand b,
                                                        const mpnum_const_matrix *start) {
-  return mpnum_product_run_(dst, &unit, &a, &b, start, 0);
+  const mpnum_product_way_ way = {0, mpnum_product_part_, mpnum_product_end_};
+  return mpnum_product_run_(dst, &unit, &a, &b, start, &way);
 }
 /* Writes an upper bound on the distance of each result of mpnum_product from the exact
  * one, as "exact" gives it in f64: Inf where the magnitudes may overflow. It holds for
@@ -42,7 +43,8 @@ MPNUM_MUST_CHECK MPNUM_HOST mpnum_status mpnum_product(mpnum_matrix dst,
 MPNUM_MUST_CHECK MPNUM_HOST mpnum_status
 mpnum_product_bound(mpnum_matrix dst, mpnum_product_unit unit, mpnum_product_operand a,
                     mpnum_product_operand b, const mpnum_const_matrix *start) {
-  return mpnum_product_run_(dst, &unit, &a, &b, start, 1);
+  const mpnum_product_way_ way = {1, mpnum_bound_part_, mpnum_bound_end_};
+  return mpnum_product_run_(dst, &unit, &a, &b, start, &way);
 }
 
 #endif

@@ -59,34 +59,6 @@ MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(const mpnum_conversion_ *conversi
   }
   return conversion->is_rounding ? mpnum_decode_bits_(conversion->dst, code) : code;
 }
-MPNUM_HOST_INLINE_ uint64_t mpnum_element_(int bits, const uint8_t *src, size_t i) {
-  uint64_t x64 = 0;
-  uint32_t x32 = 0;
-  uint16_t x16 = 0;
-  if (bits == 64) {
-    MPNUM_MEMCPY_(&x64, src + 8 * i, 8);
-    return x64;
-  }
-  if (bits == 32) {
-    MPNUM_MEMCPY_(&x32, src + 4 * i, 4);
-    return x32;
-  }
-  if (bits == 16) {
-    MPNUM_MEMCPY_(&x16, src + 2 * i, 2);
-    return x16;
-  }
-  return src[i];
-}
-MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uint32_t x) {
-  if (bits == 32) {
-    MPNUM_MEMCPY_(dst + 4 * i, &x, 4);
-  } else if (bits == 16) {
-    const uint16_t x16 = (uint16_t)x;
-    MPNUM_MEMCPY_(dst + 2 * i, &x16, 2);
-  } else {
-    dst[i] = (uint8_t)x;
-  }
-}
 /* To f64, exact; f64 to itself is a copy. From the end, so that dst may be src. */
 MPNUM_HOST_ONCE_ void mpnum_to_f64_array_(uint8_t *dst, mpnum_type src_type,
                                           const uint8_t *src, size_t n) {

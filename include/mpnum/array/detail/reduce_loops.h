@@ -5,6 +5,7 @@
 #define MPNUM_ARRAY_DETAIL_REDUCE_LOOPS_H
 
 #include "convert_loops.h"
+#include "views.h"
 #include "../stats.h"
 #include "../exact_sum.h"
 #include "../../simd/detail/f32_ops.h"
@@ -13,8 +14,6 @@ MPNUM_C_BEGIN_
 #if MPNUM_HAS_ARRAYS_
 
 # include <stddef.h>
-
-# define MPNUM_TILE_ 2048 /* elements of a tile */
 
 typedef enum mpnum_sum_ {
   MPNUM_SUM_VALUES_,

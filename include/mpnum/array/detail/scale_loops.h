@@ -5,7 +5,7 @@
 #define MPNUM_ARRAY_DETAIL_SCALE_LOOPS_H
 
 #include "blockscale_rule.h"
-#include "views.h"
+#include "reduce_loops.h"
 #include "../losses.h"
 MPNUM_C_BEGIN_
 

@@ -3,21 +3,22 @@
 #ifndef MPNUM_ARRAY_DETAIL_VIEWS_H
 #define MPNUM_ARRAY_DETAIL_VIEWS_H
 
-#include "reduce_loops.h"
 #include "../matrix.h"
+#include "../../simd/detail/codings.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
+
+# define MPNUM_TILE_ 2048 /* elements of a tile */
+MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
+  return n - first < MPNUM_TILE_ ? n - first : MPNUM_TILE_;
+}
 
 /* Memory that a call reads or writes. */
 typedef struct mpnum_memory_ {
   const void *at;
   size_t bytes;
 } mpnum_memory_;
-
-MPNUM_HOST_INLINE_ size_t mpnum_tile_size_(size_t n, size_t first) {
-  return n - first < MPNUM_TILE_ ? n - first : MPNUM_TILE_;
-}
 
 MPNUM_HOST_INLINE_ float mpnum_float_at_(const float *src, size_t i) {
   return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, (const uint8_t *)src, i));

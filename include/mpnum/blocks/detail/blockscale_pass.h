@@ -4,7 +4,7 @@
 #define MPNUM_BLOCKS_DETAIL_BLOCKSCALE_PASS_H
 
 #include "../../array/detail/scale_loops.h"
-#include "../blockscale_format.h"
+#include "codes.h"
 MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
@@ -38,31 +38,14 @@ typedef struct mpnum_block_job_ {
 
 /* --- Checks --- */
 
-/* Bytes from the first to the last element of rows; 0 if there are too many. */
-MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
-  const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
-  const int is_small_product = (rows | stride) >> (4 * sizeof most - 8) == 0;
-  if (!is_small_product && stride && rows > most / stride) return 0;
-  return mpnum_bytes_(bits, (rows - 1) * stride + columns);
-}
-/* Of codes and scales alone; extent: the bytes that they take. */
-MPNUM_HOST_ONCE_ mpnum_status mpnum_blockscaled_check_(
-    const mpnum_blockscale_format *format, const mpnum_blockscaled *codes, size_t rows,
-    size_t columns, size_t extent[2]) {
-  const uint32_t scale = mpnum_bits_f32(codes->scale);
-  if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
-  if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
-      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
-    return MPNUM_ERROR_ARGUMENT;
-  if (codes->stride < columns ||
-      (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
-    return MPNUM_ERROR_STRIDE;
-  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
-    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
-  extent[0] = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
-  if (!extent[0]) return MPNUM_ERROR_SHAPE;
-  extent[1] = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
-  if (codes->scale_inv_bytes < extent[1]) return MPNUM_ERROR_RANGE;
+/* That codes and scales of a quantised matrix can be written; extent: the bytes that they
+ * take. */
+MPNUM_HOST mpnum_status mpnum_blockscaled_check_(const mpnum_blockscale_format *format,
+                                                 const mpnum_blockscaled *codes,
+                                                 size_t rows, size_t columns,
+                                                 size_t extent[2]) {
+  const mpnum_status status = mpnum_codes_extent_(format, codes, rows, columns, extent);
+  if (status != MPNUM_OK) return status;
   return mpnum_overlap_(codes->scale_inv, extent[1], codes->codes, extent[0])
              ? MPNUM_ERROR_OVERLAP
              : MPNUM_OK;
@@ -107,20 +90,6 @@ MPNUM_HOST mpnum_status mpnum_quantize_check_(const mpnum_blockscale_format *for
                                               const mpnum_const_matrix *src) {
   return mpnum_block_check_(format, dst, src->data, src->type, src->rows, src->columns,
                             src->stride);
-}
-/* Whether scales that are floats are above 0 and finite, or NaN, as of a block of NaN. */
-MPNUM_HOST mpnum_status mpnum_float_scales_check_(const mpnum_blockscale_format *format,
-                                                  const mpnum_blockscaled *src,
-                                                  size_t rows, size_t columns) {
-  size_t i = 0;
-  if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
-  for (; i < mpnum_blockscale_count(format, rows, columns); ++i) {
-    const uint32_t bits =
-        (uint32_t)mpnum_element_(32, (const uint8_t *)src->scale_inv, i);
-    if (bits - 1 >= 0x7f7fffffu && (bits & 0x7fffffffu) <= 0x7f800000u)
-      return MPNUM_ERROR_ARGUMENT;
-  }
-  return MPNUM_OK;
 }
 MPNUM_HOST mpnum_status mpnum_dequantize_check_(const mpnum_blockscale_format *format,
                                                 const mpnum_matrix *dst,

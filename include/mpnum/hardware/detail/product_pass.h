@@ -17,10 +17,11 @@ typedef struct mpnum_product_side_ {
   mpnum_product_operand of;
   mpnum_format format; /* of elements; all zeros: f64, int8 */
   mpnum_format scale_format;
-  mpnum_type type; /* 0: none that has a name */
-  mpnum_block_job_ job;
-  float largest; /* element */
-  double scale;  /* of the tensor */
+  mpnum_type type;      /* 0: none that has a name */
+  size_t rows, columns; /* of a block */
+  size_t across;        /* blocks in a row */
+  float largest;        /* element */
+  double scale;         /* of the tensor */
 } mpnum_product_side_;
 /* Part of a row, in one block unless units take scales: elements, and the scales of
  * blocks. */
@@ -38,12 +39,24 @@ typedef struct mpnum_product_state_ {
      largest sum in a block; what underflows: in 2^-150, and per product; blocks */
   double magnitudes, all, peak, missed, decoded, scaled_products, blocks;
 } mpnum_product_state_;
+struct mpnum_product_job_;
+/* What becomes of a piece of two rows, and at the end of all pieces: a sum or its bound.
+ */
+typedef struct mpnum_product_way_ {
+  int is_bound;
+  void (*add)(const struct mpnum_product_job_ *job, const mpnum_product_row_ *a,
+              const mpnum_product_row_ *b, size_t n, int ends_block,
+              mpnum_product_state_ *state);
+  double (*end)(const struct mpnum_product_job_ *job, double start,
+                mpnum_product_state_ *state);
+} mpnum_product_way_;
 typedef struct mpnum_product_job_ {
   mpnum_product_unit unit;
+  mpnum_product_way_ way;
   mpnum_product_side_ sides[2];
   const mpnum_const_matrix *start;
   size_t columns;
-  int places, is_blocks, is_bound;
+  int places, is_blocks;
   mpnum_product_row_ rows[2][MPNUM_TILED_];
   mpnum_product_state_ states[MPNUM_TILED_][MPNUM_TILED_];
 } mpnum_product_job_;
@@ -78,16 +91,13 @@ MPNUM_HOST double mpnum_code_f64_(const mpnum_product_side_ *side, size_t row,
 }
 MPNUM_HOST float mpnum_scale_f32_(const mpnum_product_side_ *side, size_t row,
                                   size_t column) {
-  const uint8_t *const from = (const uint8_t *)side->job.codes.scale_inv;
-  const size_t at = row * side->job.across + column;
-  uint8_t code = 0;
-  if (side->job.scale_type == MPNUM_TYPE_F32)
+  const uint8_t *const from = (const uint8_t *)side->of.values.scale_inv;
+  size_t at = row * side->across + column;
+  if (side->of.format->scale_type == MPNUM_TYPE_F32)
     return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, from, at));
-  if (side->job.codes.is_swizzled)
-    mpnum_load_swizzled_(&side->job, &code, row, column, 1);
-  else
-    code = from[at];
-  return mpnum_decode(side->scale_format, code);
+  if (side->of.values.is_swizzled) /* blocks of several rows: squares */
+    at = mpnum_scale_place(row * side->rows, column, side->across);
+  return mpnum_decode(side->scale_format, from[at]);
 }
 MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t row,
                                     size_t column, size_t n, mpnum_product_row_ *to) {
@@ -95,13 +105,13 @@ MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t
   const int least = 1 - side->format.bias;
   size_t i = 0;
   if (side->of.format) {
-    const size_t wide = side->job.columns, first = column / wide;
+    const size_t wide = side->columns, first = column / wide;
     const size_t count = (column + n - 1) / wide - first + 1;
     for (; i < n; ++i)
       to->values[i] = mpnum_code_f64_(side, row, column + i);
     for (i = 0; i < 4; ++i)
       to->factors[i] =
-          i < count ? mpnum_scale_f32_(side, row / side->job.rows, first + i) : 0;
+          i < count ? mpnum_scale_f32_(side, row / side->rows, first + i) : 0;
     i = 0;
   } else {
     for (; i < n; ++i)
@@ -113,7 +123,7 @@ MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t
       to->terms[i] = mpnum_term_of_(to->values[i], side->format.mantissa_bits, least);
     else if (job->unit.is_flushed && size < mpnum_bits_f64(mpnum_power_f64_(least)))
       to->values[i] = 0;
-    if (job->is_bound) { /* terms are aligned as if they were not subnormal */
+    if (job->way.is_bound) { /* terms are aligned as if they were not subnormal */
       if (size && job->unit.bits > 0 && size < mpnum_bits_f64(mpnum_power_f64_(least)))
         to->values[i] = mpnum_power_f64_(least);
     }
@@ -165,9 +175,9 @@ MPNUM_HOST double mpnum_tree_sum_(const mpnum_product_unit *unit, const double *
   }
   return sum;
 }
-MPNUM_HOST void mpnum_rounded_step_(const mpnum_product_unit *unit, const double *a,
-                                    const double *b, size_t n,
-                                    mpnum_product_state_ *state) {
+MPNUM_HOST_ONCE_ void mpnum_rounded_step_(const mpnum_product_unit *unit, const double *a,
+                                          const double *b, size_t n,
+                                          mpnum_product_state_ *state) {
   double tree[8];
   uint64_t count = 0;
   size_t k = 0;
@@ -273,8 +283,7 @@ MPNUM_HOST void mpnum_product_piece_(const mpnum_product_job_ *job,
     if (is_nan)
       state->sum = mpnum_special_f64_(MPNUM_SEEN_NAN_);
     else if (unit->scales == 2)
-      state->sum =
-          mpnum_fp4_step_(unit, a, b, now, job->sides[0].job.columns, state->sum);
+      state->sum = mpnum_fp4_step_(unit, a, b, now, job->sides[0].columns, state->sum);
     else if (unit->bits)
       state->sum = mpnum_fused_step_(unit, a->terms + k, b->terms + k, (int)now,
                                      job->places, scale, state->sum);
@@ -322,6 +331,14 @@ MPNUM_HOST void mpnum_product_scale_(const mpnum_product_job_ *job,
   sum = mpnum_product_mul_(unit, sum, (double)b->factors[0]);
   state->total = mpnum_product_add_(unit, state->total, sum);
 }
+/* A piece, and scales where a block ends with it. */
+MPNUM_HOST void mpnum_product_part_(const mpnum_product_job_ *job,
+                                    const mpnum_product_row_ *a,
+                                    const mpnum_product_row_ *b, size_t n, int ends_block,
+                                    mpnum_product_state_ *state) {
+  mpnum_product_piece_(job, a, b, n, state);
+  if (ends_block && mpnum_scales_sums_(job)) mpnum_product_scale_(job, a, b, state);
+}
 /* What the sum begins with, as the type of sums. */
 MPNUM_HOST double mpnum_product_start_(const mpnum_product_job_ *job, size_t i,
                                        size_t j) {
@@ -364,178 +381,6 @@ MPNUM_HOST double mpnum_product_end_(const mpnum_product_job_ *job, double start
              : value;
 }
 
-/* --- Bounds --- */
-
-MPNUM_HOST void mpnum_bound_piece_(const mpnum_product_job_ *job,
-                                   const mpnum_product_row_ *a,
-                                   const mpnum_product_row_ *b, size_t n,
-                                   mpnum_product_state_ *state) {
-  size_t k = 0;
-  for (; k < n; ++k) {
-    double product = mpnum_abs_f64_(mpnum_mul_f64_(a->values[k], b->values[k]));
-    if (job->unit.scales == 2) { /* scales are aligned to, whatever the products */
-      const size_t block = k / job->sides[0].job.columns;
-      product = product < 1 ? 1 : product;
-      product = mpnum_mul_f64_(product, (double)a->factors[block]);
-      product = mpnum_mul_f64_(product, (double)b->factors[block]);
-    }
-    state->magnitudes = mpnum_add_f64_(state->magnitudes, product);
-  }
-  state->count += n;
-}
-/* At the end of a block, or of the row where there are none. A float that underflows is
- * off by 2^-150; later steps may multiply this by scales or a sum or, if values are
- * decoded first, by a value of the other matrix. */
-MPNUM_HOST void mpnum_bound_block_(const mpnum_product_job_ *job,
-                                   const mpnum_product_row_ *x,
-                                   const mpnum_product_row_ *y,
-                                   mpnum_product_state_ *state) {
-  const int is_scaled = job->is_blocks && job->unit.scales != 2;
-  const double a = is_scaled ? (double)x->factors[0] : 1;
-  const double b = is_scaled ? (double)y->factors[0] : 1;
-  const double both = mpnum_mul_f64_(a, b), n = (double)state->count;
-  double missed = mpnum_mul_f64_(n, both);
-  state->all =
-      mpnum_add_f64_(state->all, mpnum_mul_f64_(mpnum_mul_f64_(state->magnitudes, a), b));
-  state->scaled_products = mpnum_add_f64_(state->scaled_products, missed);
-  if (state->magnitudes > state->peak) state->peak = state->magnitudes;
-  if (job->is_blocks) {
-    double decoded =
-        mpnum_add_f64_(mpnum_div_f64_(mpnum_mul_f64_((double)job->sides[0].largest, a),
-                                      job->sides[0].scale),
-                       mpnum_div_f64_(mpnum_mul_f64_((double)job->sides[1].largest, b),
-                                      job->sides[1].scale));
-    decoded = mpnum_mul_f64_(mpnum_add_f64_(decoded, 1), n);
-    state->decoded = mpnum_add_f64_(state->decoded, decoded);
-    missed = mpnum_add_f64_(mpnum_add_f64_(1, a), mpnum_add_f64_(b, both));
-    missed = mpnum_add_f64_(mpnum_mul_f64_(missed, n), state->magnitudes);
-  }
-  state->missed = mpnum_add_f64_(state->missed, missed);
-  state->blocks = mpnum_add_f64_(state->blocks, 1);
-  state->magnitudes = 0;
-  state->count = 0;
-}
-MPNUM_HOST double mpnum_ceil_f64_(double n, double step) {
-  const uint64_t of = (uint64_t)step, whole = ((uint64_t)n + of - 1) / of;
-  return (double)whole;
-}
-/* How far a unit is off, relative to the sum of magnitudes: by alignment, with the
- * rounding of its sums, and by roundings of f32 (or f64) afterwards. docs/product.md has
- * the proof. *underflows: sums that may be subnormal. */
-typedef struct mpnum_product_errors_ {
-  double relative; /* of the sum of magnitudes */
-  double absolute; /* of each product, whatever its size: in 2^-200 */
-} mpnum_product_errors_;
-MPNUM_HOST_COLD_ mpnum_product_errors_
-mpnum_product_errors_of_(const mpnum_product_job_ *job, double blocks) {
-  const mpnum_product_unit *const unit = &job->unit;
-  const double columns = (double)job->columns, start = job->start ? 1 : 0;
-  const double u = mpnum_power_f64_(unit->sum == MPNUM_TYPE_F64 ? -53 : -24);
-  const double n = unit->products ? (double)unit->products : columns;
-  const int is_scaled = mpnum_scales_sums_(job);
-  /* products from where a sum begins, and from one to the next */
-  double span = unit->promotion && (double)unit->promotion < columns
-                    ? (double)unit->promotion
-                    : columns;
-  const double wide = is_scaled
-                          ? (double)(job->sides[0].job.columns < job->sides[1].job.columns
-                                         ? job->sides[0].job.columns
-                                         : job->sides[1].job.columns)
-                          : columns;
-  const int is_inexact = job->places + 2 > (unit->sum == MPNUM_TYPE_F64 ? 53 : 24);
-  const double power = unit->bits > 0 ? mpnum_power_f64_(-unit->bits) : 0;
-  const double kept = mpnum_power_f64_(-unit->kept - unit->is_nearest);
-  const int is_half = unit->sum == MPNUM_TYPE_F16;
-  mpnum_product_errors_ errors = {0, 0};
-  double steps = 0, most = 0, added = 0;
-  if (wide < span) span = wide;
-  steps = mpnum_ceil_f64_(span, n);
-  most = n < span ? n : span;
-  /* With promotion what it begins with is added apart, even if nothing else is. */
-  added = mpnum_ceil_f64_(columns, span) - 1;
-  if (span < columns || unit->promotion) added += start;
-  if (unit->bits < 0 && !unit->products) { /* exact */
-    errors.relative = 2 * u;
-  } else if (unit->bits < 0) {
-    errors.relative = (steps - (columns <= 1 && !job->start && !is_inexact ? 1 : 0)) * u;
-  } else if (unit->bits == 0 && unit->products == 1) {
-    errors.relative = (span - 1 + start + is_inexact) * u;
-  } else if (unit->bits == 0) { /* a tree, and sums of those */
-    double depth = 0, leaves = 1;
-    for (; leaves < most; leaves *= 2)
-      depth += 1;
-    errors.relative = (depth + steps - 1 + start + is_inexact) * u;
-  } else if (unit->joins == 2) { /* cuts are relative to the products of their step */
-    const double own = (most + (unit->run ? 1 : 0) + 1) * power;
-    errors.relative = own + steps * (mpnum_power_f64_(-31) + u);
-    errors.absolute = steps * mpnum_power_f64_(200 - 150);
-  } else {
-    const double sums = unit->joins == 1 && unit->run ? 2 : 1;
-    const int is_whole = job->places + 1 <= unit->kept && job->columns == 1;
-    const double cut = unit->scales == 2 ? 4 : most;
-    double rounded = sums * kept, first = 0;
-    if (is_whole && (!job->start || unit->joins == 1)) rounded = 0;
-    if (!job->start && job->places <= unit->bits) first = -1;
-    if (job->start && !is_half && unit->bits < 23) first = 1;
-    if (unit->joins == 1) {
-      errors.relative = cut * power + rounded +
-                        (steps - 1 + start) * (is_half ? mpnum_power_f64_(-11) : u);
-    } else {
-      errors.relative = (steps * cut + first) * power + steps * rounded;
-    }
-    errors.absolute =
-        steps * (mpnum_power_f64_(200 + (is_half ? -14 : -126) - unit->kept) +
-                 cut * mpnum_power_f64_(
-                           unit->least < -200 ? -60 : 200 + unit->least - unit->bits));
-  }
-  if (!unit->bits && job->is_blocks) { /* wherever scales are applied */
-    errors.relative = (columns + 10) * u;
-  } else {
-    errors.relative += (added + (job->is_blocks ? blocks + 12 : 0)) * u;
-  }
-  return errors;
-}
-MPNUM_HOST double mpnum_bound_end_(const mpnum_product_job_ *job, double start,
-                                   const mpnum_product_state_ *state) {
-  const double infinity = mpnum_from_bits_f64((uint64_t)0x7ff << 52);
-  const mpnum_product_unit *const unit = &job->unit;
-  const int is_wide = unit->sum == MPNUM_TYPE_F64;
-  const mpnum_product_errors_ errors = mpnum_product_errors_of_(job, state->blocks);
-  const double limit = unit->sum == MPNUM_TYPE_F16 ? 65504 : mpnum_power_f64_(127);
-  double size = state->all, begun = mpnum_abs_f64_(start), peak = state->peak, most = 0;
-  double missed = state->missed, each = state->scaled_products;
-  int k = 0;
-  if (begun < mpnum_power_f64_(-126) && begun > 0 && unit->bits > 0)
-    begun = mpnum_power_f64_(-126);
-  for (; k < 2; ++k) {
-    size = mpnum_div_f64_(size, job->sides[k].scale);
-    each = mpnum_div_f64_(each, job->sides[k].scale);
-    missed = mpnum_add_f64_(mpnum_div_f64_(missed, job->sides[k].scale),
-                            job->is_blocks ? 2 : 0);
-  }
-  missed = mpnum_add_f64_(missed, state->decoded);
-  size = mpnum_add_f64_(size, begun);
-  peak = mpnum_add_f64_(peak, begun);
-  if (!(errors.relative < 1)) return infinity;
-  if (!is_wide && !(peak * 2 < limit && size * 2 < limit && state->all * 2 < limit))
-    return infinity;
-  if (mpnum_bits_f64(size) >= mpnum_bits_f64(infinity)) return infinity;
-  most = mpnum_mul_f64_(size, mpnum_div_f64_(errors.relative, 1 - errors.relative));
-  most = mpnum_add_f64_(most, mpnum_mul_f64_(size, mpnum_power_f64_(-52)));
-  if (!is_wide && !unit->bits)
-    most = mpnum_add_f64_(most, mpnum_mul_f64_(missed, mpnum_power_f64_(-150)));
-  if (job->places == 104)
-    most = mpnum_add_f64_(
-        most, mpnum_mul_f64_(each, mpnum_power_f64_(-1022) * mpnum_power_f64_(-50)));
-  if (unit->bits > 0) {
-    const double least = mpnum_mul_f64_(errors.absolute, mpnum_power_f64_(-200));
-    most = mpnum_add_f64_(most, mpnum_mul_f64_(least, mpnum_add_f64_(each, 1)));
-    if (mpnum_scales_sums_(job))
-      most = mpnum_add_f64_(most, mpnum_mul_f64_(missed, mpnum_power_f64_(-150)));
-  }
-  return mpnum_mul_f64_(most, 1 + mpnum_power_f64_(-20));
-}
-
 /* --- All of it --- */
 
 MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, size_t i,
@@ -562,7 +407,7 @@ MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, s
   for (; column < job->columns; column += n) {
     left = job->columns - column;
     for (k = 0; k < 2 && job->is_blocks && job->unit.scales != 2; ++k) {
-      const size_t across = job->sides[k].job.columns, border = across - column % across;
+      const size_t across = job->sides[k].columns, border = across - column % across;
       left = border < left ? border : left;
     }
     n = left < most ? left : most;
@@ -574,21 +419,13 @@ MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, s
       for (y = 0; y < wide; ++y) {
         mpnum_product_state_ *const state = &job->states[x][y];
         const mpnum_product_row_ *const a = &job->rows[0][x], *const b = &job->rows[1][y];
-        if (job->is_bound) {
-          mpnum_bound_piece_(job, a, b, n, state);
-          if (n == left) mpnum_bound_block_(job, a, b, state);
-        } else {
-          mpnum_product_piece_(job, a, b, n, state);
-          if (n == left && mpnum_scales_sums_(job))
-            mpnum_product_scale_(job, a, b, state);
-        }
+        (*job->way.add)(job, a, b, n, n == left, state);
       }
   }
   for (x = 0; x < high; ++x)
     for (y = 0; y < wide; ++y) {
       mpnum_product_state_ *const state = &job->states[x][y];
-      const double value = job->is_bound ? mpnum_bound_end_(job, starts[x][y], state)
-                                         : mpnum_product_end_(job, starts[x][y], state);
+      const double value = (*job->way.end)(job, starts[x][y], state);
       const size_t at = (i + x) * dst.stride + j + y;
       if (dst.type == MPNUM_TYPE_F64)
         MPNUM_MEMCPY_((uint8_t *)dst.data + 8 * at, &value, 8);
@@ -628,10 +465,13 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_product_side_of_(mpnum_product_side_ *side,
     side->format = of->format->element;
     side->type =
         of->format->is_int8 ? (mpnum_type)0 : mpnum_type_of_format_(&side->format);
-    mpnum_codes_job_(&side->job, of->format, of->values, matrix.rows, matrix.columns);
+    side->rows = of->format->rows ? of->format->rows : matrix.rows;
+    side->columns = of->format->columns ? of->format->columns : matrix.columns;
+    side->across = mpnum_blocks_along_(matrix.columns, side->columns);
     mpnum_find_format_(&side->scale_format, of->format->scale_type);
     side->largest = mpnum_from_bits_f32(mpnum_blockscale_max_(of->format));
-    side->scale = (double)side->job.codes.scale;
+    if (of->format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL)
+      side->scale = (double)of->values.scale;
     if (unit->scales == 1 &&
         (of->format->scale_type != MPNUM_TYPE_E8M0 || of->format->columns != 32))
       return MPNUM_ERROR_TYPE;
@@ -696,9 +536,12 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_product_check_(mpnum_matrix dst,
                                                                : MPNUM_OK;
   }
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_product_run_(
-    mpnum_matrix dst, const mpnum_product_unit *unit, const mpnum_product_operand *a,
-    const mpnum_product_operand *b, const mpnum_const_matrix *start, int is_bound) {
+MPNUM_HOST_COLD_ mpnum_status mpnum_product_run_(mpnum_matrix dst,
+                                                 const mpnum_product_unit *unit,
+                                                 const mpnum_product_operand *a,
+                                                 const mpnum_product_operand *b,
+                                                 const mpnum_const_matrix *start,
+                                                 const mpnum_product_way_ *way) {
   mpnum_product_job_ job;
   mpnum_status status = MPNUM_OK;
   uint64_t saved = 0;
@@ -718,7 +561,7 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_product_run_(
   job.start = start;
   job.columns = a->matrix.columns;
   job.is_blocks = a->format != 0;
-  job.is_bound = is_bound;
+  job.way = *way;
   job.places = job.sides[0].format.mantissa_bits + job.sides[1].format.mantissa_bits;
   if (job.sides[0].type == MPNUM_TYPE_F64 || job.sides[1].type == MPNUM_TYPE_F64)
     job.places = 104;

@@ -3,7 +3,7 @@
 #ifndef MPNUM_ROWS_DETAIL_DROPOUT_LOOPS_H
 #define MPNUM_ROWS_DETAIL_DROPOUT_LOOPS_H
 
-#include "../../array/detail/views.h"
+#include "../../array/detail/reduce_loops.h"
 #include "../../core/rng.h"
 #include "../../simd/detail/f32_ops.h"
 MPNUM_C_BEGIN_

@@ -22,6 +22,36 @@ MPNUM_HOST_INLINE_ void mpnum_copy_padded_(uint8_t *dst, const uint8_t *src, siz
     dst[bytes] = 0;
 }
 
+/* An element of 64, 32, 16 or 8 bits, at any address. */
+MPNUM_HOST_INLINE_ uint64_t mpnum_element_(int bits, const uint8_t *src, size_t i) {
+  uint64_t x64 = 0;
+  uint32_t x32 = 0;
+  uint16_t x16 = 0;
+  if (bits == 64) {
+    MPNUM_MEMCPY_(&x64, src + 8 * i, 8);
+    return x64;
+  }
+  if (bits == 32) {
+    MPNUM_MEMCPY_(&x32, src + 4 * i, 4);
+    return x32;
+  }
+  if (bits == 16) {
+    MPNUM_MEMCPY_(&x16, src + 2 * i, 2);
+    return x16;
+  }
+  return src[i];
+}
+MPNUM_HOST_INLINE_ void mpnum_set_element_(int bits, uint8_t *dst, size_t i, uint32_t x) {
+  if (bits == 32) {
+    MPNUM_MEMCPY_(dst + 4 * i, &x, 4);
+  } else if (bits == 16) {
+    const uint16_t x16 = (uint16_t)x;
+    MPNUM_MEMCPY_(dst + 2 * i, &x16, 2);
+  } else {
+    dst[i] = (uint8_t)x;
+  }
+}
+
 /* Bits of an element in memory: 64, 32, 16, 8; 6 and 4 are dense, little end first. */
 typedef struct mpnum_conversion_ {
   mpnum_format src, dst; /* a double is written as a float */
@@ -80,6 +110,14 @@ MPNUM_INLINE size_t mpnum_bytes_(int bits, size_t n) {
   if (bits == 4) return n / 2 + n % 2;
   if (bits == 6) return (n / 4 + (n % 4 != 0)) * 3;
   return n * (size_t)(bits / 8);
+}
+
+/* Bytes from the first to the last element of rows; 0 if there are too many. */
+MPNUM_HOST size_t mpnum_extent_(size_t rows, size_t columns, size_t stride, int bits) {
+  const size_t most = (size_t)-1 / 16 / (size_t)(bits < 8 ? 8 : bits);
+  const int is_small_product = (rows | stride) >> (4 * sizeof most - 8) == 0;
+  if (!is_small_product && stride && rows > most / stride) return 0;
+  return mpnum_bytes_(bits, (rows - 1) * stride + columns);
 }
 
 /* Bits of a type in memory; 0 for an unknown one. */
