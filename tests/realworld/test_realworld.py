@@ -84,12 +84,12 @@ def patches_bring_lines_and_take_none():
 
 def patches_fit_what_they_expect():
     """A checkout is copied twice, patched once, and left as it was."""
-    for name in driver().PROJECTS:
+    for name, project in driver().PROJECTS.items():
         with tempfile.TemporaryDirectory() as folder:
             folder, work = Path(folder) / "it", Path(folder) / "work"
             folder.mkdir(), work.mkdir()
             files = patched_files(patch_of(name))
-            commit = as_checkout(files, folder)
+            commit = as_checkout({**{f"{place}/it": {} for place in project.files}, **files}, folder)
             assert driver().checkout(folder, name, work).startswith(f"{commit} of 20"), commit
             assert not check("git", "-C", folder, "status", "--porcelain")
             for file in files:
@@ -112,7 +112,8 @@ def what_it_cannot_use_is_one_line():
                 (("fp16", folder / "none"), 1, "is no folder"),
                 (("fp16", folder / "empty"), 1, "is no checkout by git"),
                 (("fp16", other / "below"), 1, "not all of it"),
-                (("fp16", other), 1, f"does not fit commit {commit}")):
+                (("fp16", other), 1, f"does not fit commit {commit}"),
+                (("onnxruntime", other), 1, f"commit {commit} of ")):
             got, line = refused(*arguments)
             if "not installed:" in line:
                 raise tap.Skip(line)
@@ -149,6 +150,24 @@ def differing_results_are_found():
         assert all(pairs == [(977 * kept[-1] + 1, 977 * kept[-1])] for why, (_, _, pairs) in causes.items() if why == run.UNEXPLAINED), causes
 
 
+def calls_are_timed_in_turn():
+    """Of 64 Ki values and more; the first pair of calls does not count."""
+    run = driver()
+    said = []
+
+    class Library:
+        def row(self, given, into, count):
+            assert len(given) == 4 * count.value and len(into) == 2 * count.value >= 2 * 65536, count
+            said.append(self)
+
+    project = run.PROJECTS["fp16"]._replace(functions=[run.Function("row", "small", 2)])
+    run.INPUTS["small"] = lambda: bytes(4 * 256)
+    libraries = [Library(), Library()]
+    found = list(run.timed_calls(project, libraries))
+    assert said == libraries * (run.TURNS + 1) and [side for _, side, _ in found] == ["before", "after"] * run.TURNS, found
+    assert all(name == "row" and taken > 0 for name, _, taken in found), found
+
+
 def what_a_benchmark_says_is_read():
     run = driver()
     assert list(run.said_by_benchmark("name,iterations,real_time,cpu_time,time_unit\n\"to/65536\",10,3,65536,ns\nto/8,1,4,3,ms\n")) == [("to", 1.0)]
@@ -173,5 +192,5 @@ def results_are_of_the_commit_of_the_patch():
 
 if __name__ == "__main__":
     sys.exit(tap.run(patches_bring_lines_and_take_none, patches_fit_what_they_expect, what_it_cannot_use_is_one_line,
-                     lines_are_counted_without_comments, differing_results_are_found, what_a_benchmark_says_is_read,
+                     lines_are_counted_without_comments, differing_results_are_found, calls_are_timed_in_turn, what_a_benchmark_says_is_read,
                      results_are_of_the_commit_of_the_patch))
