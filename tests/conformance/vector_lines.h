@@ -53,14 +53,11 @@ static inline size_t words_of(const char *line, const char *key, uint64_t *words
 }
 
 /* Calls a function with each line but the first, which describes the others; returns how
- * many there are. MPNUM_SOURCE is the folder above conformance/. */
-static inline int each_line(const char *name, void (*function)(const char *line)) {
+ * many there are. */
+static inline int each_line_of(FILE *file, const char *path,
+                               void (*function)(const char *line)) {
   static char line[1 << 17];
-  char path[1024];
   int count = 0;
-  const char *root = getenv("MPNUM_SOURCE");
-  snprintf(path, sizeof path, "%s/conformance/%s.jsonl", root ? root : ".", name);
-  FILE *file = fopen(path, "r");
   CHECK(file, "%s cannot be read", path);
   if (!file) return 0;
   CHECK(fgets(line, sizeof line, file) && strstr(line, "\"version\": 1,"), "%s: version",
@@ -69,7 +66,16 @@ static inline int each_line(const char *name, void (*function)(const char *line)
     CHECK(strchr(line, '\n'), "%s: line %d is cut off", path, count + 2);
     function(line);
   }
-  fclose(file);
+  return count;
+}
+/* MPNUM_SOURCE is the folder above conformance/. */
+static inline int each_line(const char *name, void (*function)(const char *line)) {
+  char path[1024];
+  const char *root = getenv("MPNUM_SOURCE");
+  snprintf(path, sizeof path, "%s/conformance/%s.jsonl", root ? root : ".", name);
+  FILE *file = fopen(path, "r");
+  const int count = each_line_of(file, path, function);
+  if (file) fclose(file);
   return count;
 }
 
