@@ -15,7 +15,7 @@
 # define TEST_MILLIONS 1
 #endif
 
-enum { ROWS = 64, MOST = 4096, UNITS = 26, PLACE = 60 };
+enum { ROWS = 64, MOST = 4096, UNITS = 28, PLACE = 60 };
 __extension__ typedef __int128 wide;
 static uint64_t state = 11;
 static const char *const units[UNITS] = {
@@ -24,7 +24,7 @@ static const char *const units[UNITS] = {
     "ada.fp8.f16", "h100.f16",     "h100.f16.f16", "h100.bf16",        "h100.tf32",
     "h100.fp8",    "h100.fp8.f16", "h100.mma.fp8", "h100.mma.fp8.f16", "b200.fp8",
     "mi100.f16",   "mi250.f16",    "mi250.bf16",   "mi300.f16",        "mi300.tf32",
-    "mi300.fp8"};
+    "mi300.fp8",   "b200.mx",      "b200.fp4"};
 
 typedef struct operand {
   const ref_format *format;
@@ -32,6 +32,9 @@ typedef struct operand {
   size_t rows, columns;
   double values[ROWS * 64 > 2 * MOST ? ROWS * 64 : 2 * MOST];
   unsigned char bytes[4 * (ROWS * 64 > 2 * MOST ? ROWS * 64 : 2 * MOST)];
+  mpnum_blockscale_format blocks; /* columns 0: none */
+  const ref_format *scale_format;
+  unsigned char scales[ROWS * 4 > MOST / 16 ? ROWS * 4 : MOST / 16];
 } operand;
 static operand a, b;
 static double got[ROWS * ROWS], bounds[ROWS * ROWS], starts[ROWS * ROWS];
@@ -42,14 +45,27 @@ static double double_of(uint64_t bits) {
   memcpy(&x, &bits, sizeof x);
   return x;
 }
-/* A value that the format is to hold, or its neighbour. */
+static unsigned char *scale_at(operand *of, size_t at) {
+  const size_t width = of->blocks.columns, in_row = (of->columns + width - 1) / width;
+  return &of->scales[at / of->columns * in_row + at % of->columns / width];
+}
+static double factor_at(operand *of, size_t at) {
+  return of->blocks.columns ? double_of(ref_decode(of->scale_format, *scale_at(of, at)))
+                            : 1;
+}
+/* A value that the format is to hold, or its neighbour, times the scale of its block. */
 static void set_value(operand *to, size_t at, double x) {
   const uint32_t code =
       ref_encode(to->format, mpnum_bits_f64(x), REF_NEAREST_EVEN, REF_SATURATE, 0);
   const int width = 1 + to->format->exponent_bits + to->format->mantissa_bits;
   const uint16_t half = (uint16_t)code;
-  to->values[at] = double_of(ref_decode(to->format, code));
-  if (width > 16)
+  to->values[at] = double_of(ref_decode(to->format, code)) * factor_at(to, at);
+  if (width == 4) { /* a row begins at a whole byte */
+    const size_t column = at % to->columns;
+    unsigned char *const byte =
+        &to->bytes[at / to->columns * ((to->columns + 1) / 2) + column / 2];
+    *byte = (unsigned char)(column % 2 ? (*byte & 15) | code << 4 : (*byte & 240) | code);
+  } else if (width > 16)
     memcpy(to->bytes + 4 * at, &code, 4);
   else if (width > 8)
     memcpy(to->bytes + 2 * at, &half, 2);
@@ -63,8 +79,28 @@ static void set_types(const mpnum_product_unit *unit, operand *to) {
     ++type;
   to->type = (mpnum_type)type;
   to->format = ref_format_named(mpnum_type_name(to->type));
+  to->blocks.columns = 0;
 }
-static mpnum_product_operand view_of(const operand *from) {
+/* Blocks of MX, or of NVFP4, with scales of 2^-6 to 2^6, or of 1 alone. */
+static void set_blocks(operand *to, int is_nvfp4, int spread) {
+  size_t k;
+  to->blocks = is_nvfp4 ? mpnum_blockscale_nvfp4_1x16()
+                        : mpnum_blockscale_mx(to->type, MPNUM_BLOCKSCALE_FLOOR);
+  to->scale_format = ref_format_named(is_nvfp4 ? "e4m3" : "e8m0");
+  for (k = 0; k < sizeof to->scales; ++k)
+    to->scales[k] = (unsigned char)(is_nvfp4 ? 0x38 - 4 * spread + below(8 * spread + 1)
+                                             : 127 - spread + below(2 * spread + 1));
+}
+static mpnum_product_operand view_of(operand *from) {
+  if (from->blocks.columns) {
+    mpnum_blockscaled values = {0, 0, 0, 0, 0, 1};
+    values.codes = from->bytes;
+    values.stride = from->columns;
+    if (from->blocks.element_bits == 4) values.stride += values.stride % 2;
+    values.scale_inv = from->scales;
+    values.scale_inv_bytes = sizeof from->scales;
+    return mpnum_product_blocks_of(&from->blocks, values, from->rows, from->columns);
+  }
   return mpnum_product_operand_of(
       mpnum_const_matrix_of(from->type, from->bytes, from->rows, from->columns));
 }
@@ -126,11 +162,17 @@ static void no_random_product_is_past_its_bound(void) {
     a.rows = b.rows = ROWS;
     a.columns = b.columns = 1 + (size_t)below(64);
     if (unit.products && below(4) == 0) unit.promotion = 2 * (uint64_t)unit.products;
+    if (unit.scales) {
+      const int is_nvfp4 = unit.scales == 2 && below(2);
+      set_blocks(&a, is_nvfp4, 6);
+      set_blocks(&b, is_nvfp4, 6);
+    }
     for (k = 0; k < a.rows * a.columns; ++k) {
       set_value(&a, k, draw(kind));
       set_value(&b, k, draw(kind));
       if (kind == 0 && k % a.columns % 2)
-        set_value(&a, k, -a.values[k - 1]), set_value(&b, k, b.values[k - 1]);
+        set_value(&a, k, -a.values[k - 1] / factor_at(&a, k)),
+            set_value(&b, k, b.values[k - 1] / factor_at(&b, k));
     }
     for (k = 0; k < (size_t)ROWS * ROWS; ++k)
       starts[k] = unit.sum == MPNUM_TYPE_F16
@@ -141,6 +183,35 @@ static void no_random_product_is_past_its_bound(void) {
     done += ROWS * ROWS;
   }
   CHECK(infinite == 0, "%ld bounds are Inf", infinite);
+}
+
+/* Of a unit whose blocks are exact: a power of two and a start that is lost, then steps
+ * that are. */
+static double reached_by_steps(const mpnum_product_unit *unit, size_t columns) {
+  const size_t first = columns < 64 ? columns : 64;
+  size_t sum = 1;
+  double most = 0;
+  int down, shape;
+  while (sum < first)
+    sum *= 2;
+  for (down = 8; down <= 30; ++down)
+    for (shape = 0; shape < 2; ++shape) {
+      size_t k;
+      double share;
+      set_blocks(&a, 0, 0);
+      set_blocks(&b, 0, 0);
+      for (k = 0; k < columns; ++k) {
+        if (k >= first) *scale_at(&a, k) = (unsigned char)(127 - down);
+        set_value(&a, k, k < sum - first ? 2 : k >= first && shape ? 1.5 : 1);
+        set_value(&b, k, 1);
+      }
+      starts[0] = ldexp(1 - 0x1p-8, ilogb((double)sum) - 23);
+      multiply(unit, 1);
+      share = error_of(0, 0, 1) / bounds[0];
+      CHECK(share <= 1, "%d columns: %g of the bound", (int)columns, share);
+      if (isfinite(share) && share > most) most = share;
+    }
+  return most;
 }
 
 /* A power of two, and then products that are all lost, or most of them: where a tie goes
@@ -154,6 +225,12 @@ static double reached(const char *name, size_t columns) {
   set_types(&unit, &b);
   a.rows = b.rows = 1;
   a.columns = b.columns = columns;
+  if (unit.scales == 2) return reached_by_steps(&unit, columns);
+  if (unit.scales) {
+    set_blocks(&a, 0, 0);
+    set_blocks(&b, 0, 0);
+    starts[0] = ldexp(1 - 0x1p-8, -unit.bits); /* all of it is cut */
+  }
   for (down = 8; down <= 30; ++down)
     for (shape = 0; shape < 3; ++shape) {
       const double full = 2 - ldexp(1, -a.format->mantissa_bits);
@@ -167,8 +244,8 @@ static double reached(const char *name, size_t columns) {
         set_value(&a, k, k == 0 ? ldexp(shape == 2 ? 1.5 : 1, large) : least);
         set_value(&b, k, ldexp(1, k == 0 ? large : large + first - down));
       }
-      multiply(&unit, 0);
-      share = error_of(0, 0, 0) / bounds[0];
+      multiply(&unit, unit.scales != 0);
+      share = error_of(0, 0, unit.scales != 0) / bounds[0];
       CHECK(share <= 1, "%s, %d columns: %g of the bound", name, (int)columns, share);
       if (isfinite(share) && share > most) most = share;
     }
@@ -222,6 +299,7 @@ static void bounds_see_what_a_guess_does_not(void) {
   int wrong;
   a.format = b.format = ref_format_named("f16");
   a.type = b.type = MPNUM_TYPE_F16;
+  a.blocks.columns = b.blocks.columns = 0;
   a.rows = b.rows = ROWS;
   a.columns = b.columns = 64;
   for (k = 0; k < (size_t)ROWS * 64; ++k) {
