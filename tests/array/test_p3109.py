@@ -208,6 +208,25 @@ def formats_are_those_whose_values_are_normal_floats():
         assert status == (OK if format.is_held else RANGE), (format.name, status)
 
 
+def parameters_are_as_good_as_names():
+    """The same format, or the same status; and numbers that no name has."""
+    named = {(format.width, format.precision, format.is_signed, format.is_extended): format for format in FORMATS}
+    for key in itertools.product((-1, 0, 1, 2, *range(3, 18), 1 << 30), (-1, *range(18), 1 << 30), (True, False), (True, False)):
+        made = ctypes.create_string_buffer(b"\x5a" * library.codes_format_size(), library.codes_format_size())
+        status = library.codes_p3109_parameters(made, *(int(one) for one in key))
+        format = named.get(key)
+        assert status == (WIDTH if not format else OK if format.is_held else RANGE), (key, status)
+        if status != OK:
+            assert made.raw == b"\x5a" * len(made), key
+            continue
+        codes = (ctypes.c_uint32 * 256)(*[(1 << format.width) * i // 256 for i in range(256)])
+        values = [(ctypes.c_double * 256)() for _ in range(2)]
+        for by, to in zip((made, Projection(format.name).format), values):
+            library.codes_decode_f64(by, codes, to, ctypes.c_size_t(256))
+        assert bytes(values[0]) == bytes(values[1]), key
+    assert library.codes_p3109_parameters(None, 8, 4, 1, 1) == NULL
+
+
 def codes_decode_as_the_formula_says():
     for format in HELD:
         to, every = Projection(format.name), 1 if TAKES_ALL or format.width <= 10 else 61
@@ -331,6 +350,6 @@ def bad_arrays_are_a_status_and_write_nothing():
 
 
 if __name__ == "__main__":
-    sys.exit(tap.run(formats_are_those_whose_values_are_normal_floats, codes_decode_as_the_formula_says,
+    sys.exit(tap.run(formats_are_those_whose_values_are_normal_floats, parameters_are_as_good_as_names, codes_decode_as_the_formula_says,
                      codes_decode_as_the_tables_say, numbers_go_where_the_report_says, arrays_go_where_single_numbers_go,
                      what_is_no_name_is_a_status, bad_arrays_are_a_status_and_write_nothing))

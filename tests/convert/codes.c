@@ -30,6 +30,8 @@ size_t codes_p3109_size(void);
 int codes_p3109_make(mpnum_p3109 *dst, const char *format, const char *rounding,
                      const char *saturation);
 void codes_p3109_format(const mpnum_p3109 *src, mpnum_format *dst);
+int codes_p3109_parameters(mpnum_format *dst, int width, int precision, int is_signed,
+                           int is_extended);
 void codes_p3109_encode(const mpnum_p3109 *to, const double *src, const uint32_t *random,
                         uint32_t *dst, size_t count);
 int codes_p3109_array(const mpnum_p3109 *to, void *dst, const mpnum_format *src_format,
@@ -125,6 +127,11 @@ int codes_p3109_make(mpnum_p3109 *dst, const char *format, const char *rounding,
 }
 
 void codes_p3109_format(const mpnum_p3109 *src, mpnum_format *dst) { *dst = src->format; }
+
+int codes_p3109_parameters(mpnum_format *dst, int width, int precision, int is_signed,
+                           int is_extended) {
+  return (int)mpnum_p3109_format(dst, width, precision, is_signed, is_extended);
+}
 
 void codes_p3109_encode(const mpnum_p3109 *to, const double *src, const uint32_t *random,
                         uint32_t *dst, size_t count) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Formats of IEEE's working group P3109, "Arithmetic Formats for Machine Learning", by
- * their names, and its projections: how a number becomes a value of one.
+ * names or parameters, and its projections: how a number becomes a value of one.
  *
  *     mpnum_p3109 to;
  *     mpnum_status status =
@@ -46,30 +46,44 @@ MPNUM_FUNC const char *mpnum_p3109_after_(const char *text, const char *word) {
   return text;
 }
 
-MPNUM_FUNC mpnum_status mpnum_p3109_format_(mpnum_format *dst, const char *name) {
-  const char *rest = mpnum_p3109_after_(name, "Binary");
-  int width = 0, precision = 0, is_signed = 0, is_extended = 0, exponent_bits = 0;
+/* Writes a format to *dst by the report's parameters: width in bits, precision with the
+ * leading bit, signed or not, extended with Inf or finite. Of the report's 504 formats of
+ * 3 to 16 bits the 342 whose normal numbers are normal floats: those of at most 7 bits of
+ * exponent. As the format member of an mpnum_p3109 it keeps the projection.
+ * Returns MPNUM_OK; MPNUM_ERROR_NULL, _WIDTH (no such format, or wider than 16 bits),
+ * _RANGE (a format that is refused), *dst unchanged. */
+MPNUM_MUST_CHECK MPNUM_FUNC mpnum_status mpnum_p3109_format(mpnum_format *dst, int width,
+                                                            int precision, int is_signed,
+                                                            int is_extended) {
+  const int has_sign = is_signed != 0;
   mpnum_status status = MPNUM_OK;
-  if (!rest || !(width = mpnum_p3109_number_(&rest)) || *rest++ != 'p' ||
-      !(precision = mpnum_p3109_number_(&rest)))
-    return MPNUM_ERROR_SYNTAX;
-  is_signed = rest[0] == 's';
-  if ((!is_signed && rest[0] != 'u') || (rest[1] != 'e' && rest[1] != 'f') || rest[2])
-    return MPNUM_ERROR_SYNTAX;
-  is_extended = rest[1] == 'e';
-  exponent_bits = width - precision + !is_signed;
-  if (width < 3 || width > 16 || exponent_bits < 1) return MPNUM_ERROR_WIDTH;
+  int exponent_bits = 0;
+  if (!dst) return MPNUM_ERROR_NULL;
+  if (width < 3 || width > 16 || precision < 1 || precision > width - has_sign)
+    return MPNUM_ERROR_WIDTH;
+  exponent_bits = width - precision + !has_sign;
   if (exponent_bits > 7) return MPNUM_ERROR_RANGE; /* the smallest is no normal float */
-  status = mpnum_format_init(dst, is_signed, exponent_bits, precision - 1,
+  status = mpnum_format_init(dst, has_sign, exponent_bits, precision - 1,
                              1 << (exponent_bits - 1),
-                             !is_signed    ? MPNUM_SPECIALS_FN
+                             !has_sign     ? MPNUM_SPECIALS_FN
                              : is_extended ? MPNUM_SPECIALS_P3109
                                            : MPNUM_SPECIALS_FNUZ);
-  if (status == MPNUM_OK && !is_signed && is_extended) { /* Inf below NaN */
+  if (status == MPNUM_OK && !has_sign && is_extended) { /* Inf below NaN */
     dst->inf_code = dst->nan_code - 1;
     dst->max_code = dst->nan_code - 2;
   }
   return status;
+}
+
+MPNUM_FUNC mpnum_status mpnum_p3109_format_(mpnum_format *dst, const char *name) {
+  const char *rest = mpnum_p3109_after_(name, "Binary");
+  int width = 0, precision = 0;
+  if (!rest || !(width = mpnum_p3109_number_(&rest)) || *rest++ != 'p' ||
+      !(precision = mpnum_p3109_number_(&rest)))
+    return MPNUM_ERROR_SYNTAX;
+  if ((rest[0] != 's' && rest[0] != 'u') || (rest[1] != 'e' && rest[1] != 'f') || rest[2])
+    return MPNUM_ERROR_SYNTAX;
+  return mpnum_p3109_format(dst, width, precision, rest[0] == 's', rest[1] == 'e');
 }
 
 MPNUM_FUNC mpnum_status mpnum_p3109_rounding_(mpnum_p3109 *dst, const char *name) {
@@ -100,8 +114,7 @@ MPNUM_FUNC mpnum_status mpnum_p3109_rounding_(mpnum_p3109 *dst, const char *name
 
 /* Writes to *dst a format and a projection by the report's names.
  * Format: "Binary8p4se": 8 bits, 4 of precision, signed (s) or unsigned (u), extended
- *   with Inf (e) or finite (f). Of the report's 504 formats of 3 to 16 bits the 342 whose
- *   normal numbers are normal floats: those of at most 7 bits of exponent.
+ *   with Inf (e) or finite (f): those of mpnum_p3109_format.
  * Rounding: "NearestTiesToEven", "NearestTiesToAway", "TowardPositive", "TowardNegative",
  *   "TowardZero", "ToOdd", or "StochasticA8": A, B or C of 1 to 32 random bits.
  * Saturation: "SatFinite", "SatPropagate" or "SatNone".
