@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "input/shards.h"
 
 enum { PATH_SIZE = 300 };
@@ -53,6 +55,24 @@ static void make_files(void) {
   atexit(remove_files);
 }
 
+/* Whether an index names each shard's tensors and no others, of one shard or both. */
+static bool is_index(const uint8_t *data, size_t size) {
+  json_t *root = json_loadb((const char *)data, size, JSON_REJECT_DUPLICATES, NULL);
+  const json_t *map = json_object_get(root, "weight_map");
+  const char *letters = "xyz";
+  size_t known = 0, of_shard[2] = {0, 0};
+  for (int i = 0; i < 3; ++i) {
+    const char name[2] = {letters[i], 0};
+    const char *shard = json_string_value(json_object_get(map, name));
+    if (!shard || strcmp(shard, names[i == 2]) != 0) continue;
+    ++of_shard[i == 2];
+    ++known;
+  }
+  const bool good = known > 0 && json_object_size(map) == known && of_shard[0] != 1;
+  json_decref(root);
+  return good;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char path[PATH_SIZE];
   const char *paths[1] = {path};
@@ -61,7 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!folder[0]) make_files();
   write_file(names[2], data, size);
   path_of(path, names[2]);
-  if (inputs_open(&set, paths, 1, (mpnum_type)0, &why)) {
+  const bool is_open = inputs_open(&set, paths, 1, (mpnum_type)0, &why);
+  demand(is_open == is_index(data, size));
+  if (is_open) {
     size_t tensors = 0;
     demand(set.count >= 1 && set.count <= 2);
     for (size_t i = 0; i < set.count; ++i)
