@@ -308,6 +308,32 @@ def arrays_go_where_single_numbers_go():
             assert list((words * count).from_buffer(place)) == want, (format.name, rounding, saturation, other.name)
 
 
+def arrays_of_other_types_are_rounded_by_few_bits_too():
+    """By the sums that define it: an element takes the upper bits of its random word."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "convert"))
+    from test_stochastic import F32_LEAST, FORMATS as TYPES, IEEE, SATURATE, cases, moves
+    generator = random.Random(36)
+    for type in TYPES:
+        if not type.sign or not type.has_minus_zero or type.name == "f32":
+            continue
+        words = ctypes.c_uint32 if type.storage_shift else ctypes.c_uint16 if type.sign > 128 else ctypes.c_uint8
+        places = [case for case in cases(type, generator, 24, F32_LEAST)]
+        signs = [generator.random() < 0.5 for _ in places]
+        source = [math.copysign(math.ldexp(number, exponent), -1 if is_less else 1) for (number, exponent, *_), is_less in zip(places, signs)]
+        count = len(source)
+        for variant, saturation in itertools.product("ABC", ("SatFinite", "SatNone")):
+            bits, seed, offset = generator.randrange(1, 33), generator.getrandbits(64), generator.getrandbits(40)
+            to, overflow = Projection("Binary8p4se", f"Stochastic{variant}{bits}", saturation), IEEE if saturation == "SatNone" else SATURATE
+            overflow = overflow if type.name in ("e5m2", "f16", "bf16", "tf32") else SATURATE  # those with Inf
+            ctypes.memmove(to.handle, type.handle, library.codes_format_size())
+            dst = (words * count)()
+            assert to.convert(format_f32(), dst, (ctypes.c_float * count)(*source), count, seed, offset) == OK
+            for i, (_, _, code, part, below) in enumerate(places):
+                number = library.codes_random(ctypes.c_uint64(seed), ctypes.c_uint64(offset + i)) >> (32 - bits)
+                want = type.signed(code + moves(variant, part, below, bits, number), signs[i], overflow)
+                assert dst[i] == want, f"{type.name} {variant}{bits} {saturation}: {source[i]!r} is {dst[i]:#x}, not {want:#x}"
+
+
 def what_is_no_name_is_a_status():
     good = "Binary8p4se", "NearestTiesToEven", "SatNone"
     for place, texts, status in (
@@ -352,4 +378,4 @@ def bad_arrays_are_a_status_and_write_nothing():
 if __name__ == "__main__":
     sys.exit(tap.run(formats_are_those_whose_values_are_normal_floats, parameters_are_as_good_as_names, codes_decode_as_the_formula_says,
                      codes_decode_as_the_tables_say, numbers_go_where_the_report_says, arrays_go_where_single_numbers_go,
-                     what_is_no_name_is_a_status, bad_arrays_are_a_status_and_write_nothing))
+                     arrays_of_other_types_are_rounded_by_few_bits_too, what_is_no_name_is_a_status, bad_arrays_are_a_status_and_write_nothing))

@@ -21,6 +21,7 @@
 #include "bits_rows.h"
 #include "bits_scaler.h"
 #include "bits_scale.h"
+#include "bits_projections.h"
 #include "../harness/control_word.h"
 
 #include <mpnum/types/text.h>
@@ -350,5 +351,6 @@ int main(int argc, char **argv) {
   print_measures();
   print_stored();
   print_scale();
+  print_projections();
   return 0;
 }

@@ -209,7 +209,9 @@ MPNUM_HOST int mpnum_p3109_is_plain_(mpnum_p3109 to, mpnum_overflow *overflow) {
  * wider than 8 bits. Element i takes the upper bits of mpnum_random(seed, offset + i).
  * The way back is mpnum_convert_array_formats, by whose loops this runs, too, where the
  * format is signed, but for stochastic rounding and, with Inf, SatPropagate, and ToOdd
- * under SatNone; these and unsigned formats go one by one.
+ * under SatNone; these and unsigned formats go one by one. Set to.format to that of a
+ * signed type, as mpnum_format_of(MPNUM_TYPE_E4M3), and arrays of it are rounded
+ * stochastically by 1 to 32 bits, too; codes of tf32 take 4 bytes.
  * Domain: any alignment; in place: dst and src may begin at the same address.
  * Returns MPNUM_OK; MPNUM_ERROR_TYPE, _ARGUMENT (no projection), _NULL, _OVERLAP, dst
  * unchanged. */
