@@ -12,6 +12,8 @@
 
 #include <cstdint>
 
+#include <vector>
+
 namespace tensor {
 
 enum { ROWS = 64, COLS = 8, WORDS = 8, KINDS = 16, DOTS = ROWS * COLS };
@@ -285,6 +287,31 @@ inline unsigned count_wrong(const unit &how, const tile &from, const uint32_t *r
     wrong += dot(how, from.a + i / COLS * WORDS, from.b + i % COLS * WORDS, from.c[i]) !=
              results[i];
   return wrong;
+}
+
+/* The model that gives most results: the known one, or another with other groups, bits
+ * and rounding. wrong: how many it does not give. */
+inline unit find_model(const unit &known, const std::vector<tile> &tiles,
+                       const std::vector<uint32_t> &results, unsigned *wrong) {
+  unit best = known, other = known;
+  *wrong = ~0u;
+  for (int number = -1; number < 4 * 21 * 4 && *wrong; ++number) {
+    unsigned found = 0;
+    if (number >= 0) {
+      const int bits = 10 + number / 4 % 21, most = known.is_half() ? 10 : 23;
+      other.how.products = types[known.of].numbers() >> number / 84;
+      other.how.bits = bits;
+      other.how.kept = number % 2 && bits < most ? bits : most;
+      other.how.is_nearest = number / 2 % 2;
+      other.how.run = other.how.joins = 0;
+    }
+    for (size_t i = 0; i < tiles.size() && found < *wrong; ++i)
+      found += count_wrong(other, tiles[i], results.data() + i * DOTS);
+    if (found >= *wrong) continue;
+    *wrong = found;
+    best = other;
+  }
+  return best;
 }
 
 } // namespace tensor

@@ -179,36 +179,6 @@ struct device {
   }
 };
 
-/* Not further than most. */
-unsigned count_wrong(const tensor::unit &how, const std::vector<tensor::tile> &tiles,
-                     const std::vector<uint32_t> &results, unsigned most) {
-  unsigned wrong = 0;
-  for (size_t i = 0; i < tiles.size() && wrong < most; ++i)
-    wrong += tensor::count_wrong(how, tiles[i], results.data() + i * tensor::DOTS);
-  return wrong;
-}
-
-/* The model that gives most: of an H100, or with other groups and bits. */
-tensor::unit find_model(const tensor::unit &known, const std::vector<tensor::tile> &tiles,
-                        const std::vector<uint32_t> &results, unsigned *wrong) {
-  tensor::unit best = known;
-  *wrong = count_wrong(known, tiles, results, ~0u);
-  for (int groups = 1; groups <= 8 && *wrong; groups *= 2)
-    for (int bits = 10; bits <= 30; ++bits)
-      for (int kept : {23, bits < 23 ? bits : 23}) {
-        tensor::unit other = known;
-        other.how.products = tensor::types[known.of].numbers() / groups;
-        other.how.bits = bits;
-        other.how.kept = known.is_half() && kept > 10 ? 10 : kept;
-        other.how.run = other.how.joins = 0;
-        const unsigned found = count_wrong(other, tiles, results, *wrong);
-        if (found >= *wrong) continue;
-        *wrong = found;
-        best = other;
-      }
-  return best;
-}
-
 FILE *record;
 
 bool is_h100() {
@@ -234,13 +204,13 @@ void check_unit(unsigned which, unsigned tiles) {
     std::printf("# %s: not in this code\n", known.name);
     return;
   }
-  const tensor::unit found = find_model(known, from, results, &wrong);
+  const tensor::unit found = tensor::find_model(known, from, results, &wrong);
   std::printf(
-      "# %s: groups of %d products%s, %d bits behind the point, %d kept: %u of %zu "
+      "# %s: groups of %d products%s, %d bits behind the point, %d kept, %s: %u of %zu "
       "differ\n",
       known.name, found.how.products / (found.how.run ? 2 : 1),
-      found.how.run ? " as f16" : "", found.how.bits, found.how.kept, wrong,
-      results.size());
+      found.how.run ? " as f16" : "", found.how.bits, found.how.kept,
+      found.how.is_nearest ? "to nearest" : "toward zero", wrong, results.size());
   /* what another GPU's sums are, nobody has measured: printed, no fault of this library
    */
   if (is_h100()) CHECK(wrong == 0, "%s: %u sums are of no model", known.name, wrong);

@@ -66,6 +66,42 @@ void another_model_does_not() {
   }
 }
 
+/* The search that says what a GPU's sums are finds each model from its sums. */
+void models_are_found_by_their_sums() {
+  static const int models[][4] = {/* groups of the products, bits, kept, to nearest */
+                                  {4, 23, 23, 0},
+                                  {2, 13, 13, 0},
+                                  {1, 25, 23, 1}};
+  for (int which : {0, 2}) { /* f16, tf32 */
+    const tensor::unit known = tensor::unit_of(tensor::h100[which]);
+    for (const int(&model)[4] : models) {
+      tensor::unit hidden = known;
+      hidden.how.products = tensor::types[known.of].numbers() / model[0];
+      hidden.how.bits = model[1];
+      hidden.how.kept = model[2];
+      hidden.how.is_nearest = model[3];
+      hidden.how.run = hidden.how.joins = 0;
+      std::vector<tensor::tile> tiles;
+      std::vector<uint32_t> sums;
+      for (unsigned kind = 0; kind < 6; kind += 2) {
+        tiles.push_back(tensor::make_tile(known, kind));
+        const tensor::tile &from = tiles.back();
+        for (int i = 0; i < tensor::DOTS; ++i)
+          sums.push_back(tensor::dot(hidden, from.a + i / tensor::COLS * tensor::WORDS,
+                                     from.b + i % tensor::COLS * tensor::WORDS,
+                                     from.c[i]));
+      }
+      unsigned wrong = 1;
+      const mpnum_product_unit found = tensor::find_model(known, tiles, sums, &wrong).how;
+      CHECK(wrong == 0 && found.products == hidden.how.products &&
+                found.bits == model[1] && found.kept == model[2] &&
+                found.is_nearest == model[3],
+            "%s: %d products, %d bits, %d kept, nearest %d, %u wrong", known.name,
+            found.products, found.bits, found.kept, found.is_nearest, wrong);
+    }
+  }
+}
+
 } // namespace
 
 int main(void) {
@@ -76,5 +112,6 @@ int main(void) {
   }
   TAP_RUN(the_model_gives_what_an_h100_gave);
   TAP_RUN(another_model_does_not);
+  TAP_RUN(models_are_found_by_their_sums);
   return tap_done();
 }
