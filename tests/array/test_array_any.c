@@ -187,6 +187,23 @@ static void matrices_in_place_are_converted_or_refused(void) {
   CHECK(memcmp(at, start, sizeof at) == 0, "what is refused was written");
 }
 
+/* Every value is one of f32's: NaNs keep their payloads. */
+static void rounding_to_f32_is_a_copy(void) {
+  static const uint32_t start[5] = {0x7f800001u, 0xffc12345u, 0x80000001u, 0x3f800001u,
+                                    0xff7fffffu};
+  const mpnum_format f32 = mpnum_format_of(MPNUM_TYPE_F32);
+  float src[5], dst[5] = {0};
+  memcpy(src, start, sizeof src);
+  CHECK(round_array(dst, src, 5, f32, MPNUM_ROUND_UP, MPNUM_OVERFLOW_SATURATE, 0, 0) ==
+                MPNUM_OK &&
+            memcmp(dst, start, sizeof dst) == 0,
+        "another array");
+  CHECK(round_array(src, src, 5, f32, MPNUM_ROUND_TOWARD_ZERO, MPNUM_OVERFLOW_IEEE, 0,
+                    0) == MPNUM_OK &&
+            memcmp(src, start, sizeof src) == 0,
+        "in place");
+}
+
 static void every_pair_was_converted(void) {
   uint64_t sets = 0;
   const mpnum_isa before = isa_in_use();
@@ -301,6 +318,7 @@ int main(void) {
     for (size_t j = 0; j < TYPES; ++j)
       test_pair(&types[i], &types[j], names);
   TAP_RUN(every_pair_was_converted);
+  TAP_RUN(rounding_to_f32_is_a_copy);
   RUN_FOR_EACH_ISA(matrices_in_place_are_converted_or_refused);
   RUN_FOR_EACH_ISA(f16_of_f16c_widens_with_sign_and_payload);
   RUN_FOR_EACH_ISA(nan_of_p3109_is_a_nan_both_ways);

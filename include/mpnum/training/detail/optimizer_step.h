@@ -56,7 +56,7 @@ typedef struct mpnum_moment_coding_ {
 /* By the scale of the block. */
 MPNUM_MATH_ mpnum_moment_coding_ mpnum_moment_coding_of_(int is_second, uint32_t scale) {
   mpnum_moment_coding_ made;
-  made.scale = mpnum_from_bits_f32((254 - (scale ? scale : 1)) << 23);
+  made.scale = mpnum_from_bits_f32((254 - scale) << 23); /* to store by: never 0 */
   made.inverse = mpnum_from_bits_f32((scale ? scale : 1) << 23);
   made.least = is_second ? 0x38800000u : 0x3c800000u; /* 2^-14; 2^-6 */
   made.ones = is_second ? 0xff : 0x7f;
