@@ -7,7 +7,6 @@ token of a random line of code: a comparison, an operator, a logical connective,
 only the objects that run the line are compiled. What does not compile, and what leaves objects as they were without or with
 optimisation, is no mutant. Short programs come first, of the quick tier its builds of bits.c (tests/bits) last."""
 
-import json
 import random
 import re
 import shlex
@@ -58,16 +57,13 @@ class Mutants:
         shutil.copytree(ROOT / "include", self.changed / "include")
         self.cost, self.run_by, self.compiled, self.original = {}, {}, {}, {}
         for test in self.programs.tests:
-            known, program = self.build / f"{test}.known.json", self.build / self.programs.tests[test][1]
-            if not known.exists() or known.stat().st_mtime < program.stat().st_mtime:
-                known.write_text(json.dumps(self.programs.counted(test)))
-            self.cost[test], objects = json.loads(known.read_text())
+            self.cost[test], objects = self.programs.counted(test)
             for item, headers in objects.items():
                 for header, lines in headers.items():
                     for line, parts in lines.items():
-                        self.compiled.setdefault(header, {})[int(line)] = item
+                        self.compiled.setdefault(header, {})[line] = item
                         if any(count for _, count, _ in parts):
-                            self.run_by.setdefault((header, int(line)), {}).setdefault(test, set()).add(item)
+                            self.run_by.setdefault((header, line), {}).setdefault(test, set()).add(item)
 
     def compile(self, item, level="-O0"):
         """The bytes of an object, None where it does not compile. Without counters, which would say that a line moved."""
