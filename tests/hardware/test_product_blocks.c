@@ -243,7 +243,7 @@ static void refused(mpnum_product_operand x, mpnum_product_operand y, mpnum_stat
 }
 static void bad_input_changes_nothing(void) {
   mpnum_product_operand x, y, good_x, good_y;
-  mpnum_blockscale_format across;
+  mpnum_blockscale_format across, longer;
   fill(&a, 0, A_ROWS, 64, 1);
   fill(&b, 13, B_ROWS, 64, 1);
   x = good_x = operand_of(&a);
@@ -281,6 +281,17 @@ static void bad_input_changes_nothing(void) {
   y = good_y;
   memset(b.scales, 0, 4); /* a scale of 0 */
   refused(x, y, MPNUM_ERROR_ARGUMENT, "scale 0");
+  fill(&a, 4, A_ROWS, 64, 1); /* MX of e2m1, with scales for longer blocks */
+  fill(&b, 4, B_ROWS, 64, 1);
+  longer = a.about.format;
+  longer.columns = 64;
+  x = operand_of(&a);
+  y = operand_of(&b);
+  x.format = y.format = &longer;
+  CHECK(multiply(got, x, y, "b200.fp4") == MPNUM_ERROR_TYPE, "blocks of 64");
+  fill(&a, 11, A_ROWS, 64, 1);
+  CHECK(multiply(got, operand_of(&a), operand_of(&b), "b200.fp4") == MPNUM_ERROR_TYPE,
+        "NVFP4 with MX");
   CHECK(*(uint8_t *)got == 0x5a && *(uint8_t *)bounds == 0x5a, "something was written");
 }
 
