@@ -132,6 +132,28 @@ static void rows_far_from_zero_are_precise(void) {
     check_rows(lengths[k / 4], 0, "far from zero");
   }
 }
+/* The bias cancels a product but for a subnormal rest, in a row that has subnormals, too.
+ * A quarter are 2, the others nearly nothing: the mean square is 1. In doubles all of it
+ * is exact. */
+static void subnormal_rests_of_sums_are_kept(void) {
+  enum { N = 512 };
+  mpnum_normalize_options options = mpnum_normalize_default();
+  options.weight = weight;
+  options.bias = bias;
+  options.epsilon = 0;
+  for (size_t i = 0; i < N; ++i) {
+    const float size = i % 8 == 3 ? 0x1p-90f : -0x1p-100f;
+    x[i] = i % 4 == 0 ? 2 : i % 4 == 3 ? size * (1 + 0x1p-23f) : 0x1.4p-140f;
+    weight[i] = i % 4 == 3 ? 1 - 0x1p-23f : 1;
+    bias[i] = i % 4 == 3 ? -size : 0;
+  }
+  must(mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, N),
+                            mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, N), &options));
+  for (size_t i = 0; i < N; ++i) {
+    const double want = (double)x[i] * (double)weight[i] + (double)bias[i];
+    CHECK((double)y[i] == want, "%zu: %a, not %a", i, (double)y[i], want);
+  }
+}
 /* A zero is one where nothing is subtracted. */
 static void zeros_keep_their_signs(void) {
   for (size_t i = 0; i < 40; ++i)
@@ -255,6 +277,7 @@ static void two_tiles_are_added_as_a_total(void) {
 int main(void) {
   RUN_FOR_EACH_ISA(rows_of_any_size_are_precise);
   RUN_FOR_EACH_ISA(rows_far_from_zero_are_precise);
+  RUN_FOR_EACH_ISA(subnormal_rests_of_sums_are_kept);
   RUN_FOR_EACH_ISA(zeros_keep_their_signs);
   TAP_RUN(rows_of_equal_elements);
   TAP_RUN(nan_and_inf_are_not_hidden);
