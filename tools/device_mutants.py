@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A fault at every fence, atomic, barrier, mask, shuffle and stride of the device headers, one at a time, against the programs
-that run kernels in the simulator of tests/cuda/simt, and the laws of launchers, with global memory as weak as CUDA allows. Called by tools/mutants --device.
+that run kernels in the simulator of tests/cuda/simt, and the laws of launchers, which include the header, with global memory as
+weak as CUDA allows. Called by tools/mutants --device.
 
 A fault is
 
@@ -146,8 +147,7 @@ class Program:
 
     def __init__(self, folder, source, flags):
         self.path, self.name = folder / source.stem, source.stem
-        subprocess.run([*cpp_compiler(), *test_simt_faults.FLAGS, *flags, "-w", "-DSIMT_WEAK_MEMORY", "-I", folder / "include",
-                        "-I", folder, "-include", SIMT / "simt.hpp", source, folder / "laws.o", "-o", self.path], check=True)
+        subprocess.run([*compile_words(folder, flags), source, folder / "laws.o", "-o", self.path], check=True)
         start = time.monotonic()
         done = subprocess.run([self.path], capture_output=True, text=True, errors="replace")
         assert done.returncode == 0, f"{self.name} fails without a fault:\n{done.stdout[-2000:]}"
@@ -170,10 +170,24 @@ class Program:
         return f"{self.name}, status {running.returncode}" if running.returncode else None
 
 
-def programs(folder, pool):
+def compile_words(folder, flags):
+    return [*cpp_compiler(), *test_simt_faults.FLAGS, *flags, "-w", "-DSIMT_WEAK_MEMORY", "-I", folder / "include", "-I", folder,
+            "-include", SIMT / "simt.hpp"]
+
+
+def includes(folder, source, headers):
+    """Whether a program includes one of the headers, so that it can meet a fault there."""
+    said = subprocess.run([*compile_words(folder, []), "-MM", source], check=True, capture_output=True, text=True).stdout
+    return any(str(header) in said for header in headers)
+
+
+def programs(folder, headers, pool):
     kinds = {path: [] for path in (ROOT / "tests/laws").glob("test_laws_device_*.cpp")}
     for _, source, flags in test_simt_faults.PROGRAMS.values():
         kinds.setdefault(SIMT / f"{source}.cpp", flags)
+    for source in SIMT.glob("test_kernels_*.cpp"):
+        kinds.setdefault(source, ["-O0"])
+    kinds = {source: flags for source, flags in kinds.items() if includes(folder, source, headers)}
     compiler = shutil.which("cc") or "gcc"
     subprocess.run([compiler, "-O1", "-w", "-I", ROOT / "include", "-c", ROOT / "tests/laws/laws.c", "-o", folder / "laws.o"], check=True)
     return sorted(pool.map(lambda kind: Program(folder, *kind), kinds.items()), key=lambda one: one.cost)
@@ -184,11 +198,11 @@ def run(folder, wanted):
     shutil.copytree(ROOT / "include", folder / "include")
     (folder / "device_mutants.h").write_text(SUPPORT)
     faults = Faults()
-    for path in sorted((folder / "include/mpnum").rglob("*.cuh")):
-        if not wanted or any(part in str(path) for part in wanted):
-            faults.into(path, folder / "include/mpnum")
+    headers = [path for path in sorted((folder / "include/mpnum").rglob("*.cuh")) if not wanted or any(part in str(path) for part in wanted)]
+    for path in headers:
+        faults.into(path, folder / "include/mpnum")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = programs(folder, pool)
+        made = programs(folder, headers, pool)
         print(f"{len(faults.names)} faults, {len(made)} programs, {sum(one.cost for one in made):.0f} s to run", flush=True)
 
         def seen(fault):

@@ -5,7 +5,8 @@ tools/mutants --tokens.
 The tests are built once with gcov's counters (line_coverage.py), which say what each program runs. A mutant is a random
 token of a random line of code: a comparison, an operator, a logical connective, a small number, a condition's truth. Of a program
 only the objects that run the line are compiled. What does not compile, and what leaves objects as they were without or with
-optimisation, is no mutant. Short programs come first, of the quick tier its builds of bits.c (tests/bits) last."""
+optimisation, is no mutant. Short programs come first, of the quick tier its builds of bits.c (tests/bits) last, which
+alone is optimised and so runs what __builtin_constant_p chooses."""
 
 import random
 import re
@@ -132,7 +133,7 @@ class Mutants:
                 made[item] = self.compile(item)
                 if made[item] is None or self.is_as_it_was(item, made[item], header, original):
                     return None
-            for test in order if tests else ():
+            for test in order:
                 for item in sorted(tests.get(test, set()) - set(made)):
                     made[item] = self.compile(item)
                 if None in made.values() or not self.passes(test, {item: made[item] for item in sorted(tests.get(test, ()))}):
