@@ -148,6 +148,24 @@ static void each_stage_rounds_once_in_the_order_of_strides(void) {
   }
 }
 
+/* Of 64 one group of 16 in each place. */
+static void sixteen_small_ones_among_others_are_rounded(void) {
+  const size_t columns = 256;
+  for (size_t part = 0; part < 4; ++part) {
+    for (size_t i = 0; i < columns; ++i) {
+      const uint32_t bits = bits_of((float)uniform(-2, 2));
+      const uint32_t small = (bits & 0x80000000u) | (uint32_t)uniform(0, 0x00c00000);
+      x[i] = special(i % 64 / 16 == part ? small : bits);
+    }
+    transform_row(0, y, x, columns, 16, part);
+    for (size_t i = 0; i < columns; ++i) {
+      const uint32_t want = steps_of(x + i / 16 * 16, i % 16, 16, part, i / 16 * 16, 0);
+      CHECK(bits_of(y[i]) == want, "part %zu, element %zu: %08x, want %08x", part, i,
+            (unsigned)bits_of(y[i]), (unsigned)want);
+    }
+  }
+}
+
 /* From f32 and bf16 to both. */
 static void types_are_rounded_once(void) {
   const ref_format *bf16 = ref_format_named("bf16");
@@ -305,6 +323,7 @@ int main(void) {
   RUN_FOR_EACH_ISA(integers_are_products_with_the_matrix);
   RUN_FOR_EACH_ISA(signs_are_the_top_bits_of_random_words);
   RUN_FOR_EACH_ISA(each_stage_rounds_once_in_the_order_of_strides);
+  RUN_FOR_EACH_ISA(sixteen_small_ones_among_others_are_rounded);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
   RUN_FOR_EACH_ISA(blocks_in_registers_are_those_of_rows);
   RUN_FOR_EACH_ISA(large_matrices_are_those_of_their_parts);

@@ -461,14 +461,40 @@ MPNUM_HOST void mpnum_band_scales_of_(const mpnum_block_job_ *job,
     mpnum_subnormal_scales_(&job->rule, scales, count);
   mpnum_store_scales_(job, scales, row, column, count);
 }
+/* 4 times the factors of blocks of 32, powers of two from 2^-127 on, or NaN. 0 where one
+ * is past 2^100. */
+MPNUM_HOST_COLD_ int mpnum_raise_factors_(float *raised, mpnum_factors_ factors,
+                                          size_t n) {
+  size_t k = 0;
+  for (; k < (n + 31) / 32; ++k) {
+    const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(factors.factor, k));
+    const uint32_t twice = bits < 0x00800000u ? 2 * bits : bits + 0x00800000u;
+    if (bits > 0x71800000u && bits < 0x7f800000u) return 0;
+    mpnum_set_float_(
+        raised, k, mpnum_from_bits_f32(bits < 0x7f800000u ? twice + 0x00800000u : bits));
+  }
+  return 1;
+}
 /* Quantises a run in which subnormals count, and adds what is lost to job->losses. */
 MPNUM_HOST_COLD_ void mpnum_quantize_low_(const mpnum_block_job_ *job, uint8_t *dst,
                                           const float *x, mpnum_factors_ factors,
                                           size_t n, uint64_t index) {
   MPNUM_ALIGNED_ float scaled[MPNUM_RUN_];
+  float raised[MPNUM_RUN_ / 32] = {0};
   mpnum_scaling_ scaling = job->scaling;
-  const float one = 1;
-  mpnum_scale_kept_floats_(&scaling, scaled, x, factors, n);
+  const float one = 1, quarter = 0.25f;
+  if (scaling.is_int8 && !scaling.divides && factors.shift == 5 &&
+      mpnum_raise_factors_(raised, factors, n)) { /* below 2^-124 codes are 0 */
+    mpnum_scale_floats_(&scaling, scaled, x, mpnum_factors_of_(&quarter, 31), n);
+    factors = mpnum_factors_of_(raised, 5);
+    if (!job->losses) {
+      mpnum_quantize_floats_(&scaling, dst, scaled, factors, n, index);
+      return;
+    }
+    mpnum_scale_floats_(&scaling, scaled, scaled, factors, n);
+  } else {
+    mpnum_scale_kept_floats_(&scaling, scaled, x, factors, n);
+  }
   scaling.divides = 0;
   mpnum_quantize_floats_(&scaling, dst, scaled, mpnum_factors_of_(&one, 31), n, index);
   if (job->losses) mpnum_count_scaled_(&scaling, job->losses, dst, scaled, x, n);
