@@ -170,8 +170,8 @@ MPNUM_FUNC uint32_t mpnum_p3109_encode_core_(mpnum_p3109 to, mpnum_source_ sourc
   if (to.rounding == MPNUM_ROUND_TO_ODD && is_none && to.format.inf_code &&
       to.format.sign_bits) {
     /* The largest is even, and Inf, which is odd, comes after it. */
-    const uint32_t away = mpnum_encode_core_(
-        to.format, source, source.sign ? MPNUM_ROUND_DOWN : MPNUM_ROUND_UP, overflow, 0);
+    const uint32_t away = mpnum_p3109_round_(
+        to, source, source.sign ? MPNUM_ROUND_DOWN : MPNUM_ROUND_UP, overflow, 0);
     const uint32_t ones =
         ((uint32_t)1 << (to.format.exponent_bits + to.format.mantissa_bits)) - 1;
     if ((away & ones) == to.format.inf_code) return away;
@@ -195,6 +195,35 @@ MPNUM_FUNC uint32_t mpnum_p3109_encode(mpnum_p3109 to, double x, uint32_t random
 
 #if MPNUM_HAS_ARRAYS_
 
+/* One by one, in place, too. */
+MPNUM_HOST void mpnum_p3109_all_(const mpnum_p3109 *to,
+                                 const mpnum_conversion_ *conversion, uint8_t *dst,
+                                 const uint8_t *src, size_t n) {
+  const int src_bits = conversion->src_bits, dst_bits = conversion->dst_bits;
+  size_t k = 0;
+  for (; k < n; ++k) {
+    const size_t i = dst_bits > src_bits ? n - 1 - k : k;
+    const uint32_t stored = (uint32_t)mpnum_element_(src_bits, src, i);
+    const mpnum_source_ source = mpnum_source_f32_(mpnum_decode(conversion->src, stored));
+    const uint32_t random =
+        to->random_bits ? mpnum_random(conversion->seed, conversion->offset + i) >>
+                              (32 - to->random_bits)
+                        : 0;
+    mpnum_set_element_(dst_bits, dst, i, mpnum_p3109_encode_core_(*to, source, random));
+  }
+}
+/* What vectors leave of conversions that are plain. */
+MPNUM_HOST void mpnum_p3109_each_(const mpnum_conversion_ *conversion, uint8_t *dst,
+                                  const uint8_t *src, size_t n) {
+  const mpnum_conversion_ local = *conversion; /* which no store changes */
+  size_t i = 0;
+  for (; i < n; ++i) {
+    const uint64_t element = mpnum_element_(local.src_bits, src, i);
+    const float x = mpnum_from_bits_f32(mpnum_widen_(local.src, element));
+    mpnum_set_element_(local.dst_bits, dst, i,
+                       mpnum_encode(local.dst, x, local.rounding, local.overflow, 0));
+  }
+}
 /* Whether mpnum_convert_array_formats gives the same, and with which overflow. */
 MPNUM_HOST int mpnum_p3109_is_plain_(mpnum_p3109 to, mpnum_overflow *overflow) {
   const int is_none = to.saturation == 'N';
@@ -221,26 +250,24 @@ mpnum_p3109_convert_array(mpnum_p3109 to, void *dst, mpnum_format src_format,
   const int src_bits = mpnum_format_bits_(src_format);
   const int dst_bits = mpnum_format_bits_(to.format);
   mpnum_overflow overflow = MPNUM_OVERFLOW_IEEE;
-  size_t k = 0;
+  mpnum_conversion_ conversion;
+  int is_plain = 0;
   if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
   if ((to.saturation != 'F' && to.saturation != 'P' && to.saturation != 'N') ||
       !mpnum_is_mode_(to.rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
-  if (mpnum_p3109_is_plain_(to, &overflow))
-    return mpnum_convert_array_formats(to.format, dst, src_format, src, n, to.rounding,
-                                       overflow, 0, 0);
   if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
   if (mpnum_overlaps_in_part_(dst, dst_bits, src, src_bits, n))
     return MPNUM_ERROR_OVERLAP;
-  for (; k < n; ++k) {
-    const size_t i = dst_bits > src_bits ? n - 1 - k : k; /* in place, too */
-    const uint32_t stored = (uint32_t)mpnum_element_(src_bits, (const uint8_t *)src, i);
-    const mpnum_source_ source = mpnum_source_f32_(mpnum_decode(src_format, stored));
-    const uint32_t random =
-        to.random_bits ? mpnum_random(seed, offset + i) >> (32 - to.random_bits) : 0;
-    mpnum_set_element_(dst_bits, (uint8_t *)dst, i,
-                       mpnum_p3109_encode_core_(to, source, random));
-  }
+  is_plain = mpnum_p3109_is_plain_(to, &overflow);
+  conversion = mpnum_conversion_of_(src_format, src_bits, to.format, dst_bits, overflow);
+  conversion.rounding = to.rounding;
+  conversion.seed = seed;
+  conversion.offset = offset;
+  if (is_plain)
+    mpnum_convert_by_(&conversion, 1, mpnum_p3109_each_, dst, src, n);
+  else
+    mpnum_p3109_all_(&to, &conversion, (uint8_t *)dst, (const uint8_t *)src, n);
   return MPNUM_OK;
 }
 

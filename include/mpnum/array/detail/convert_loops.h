@@ -695,11 +695,13 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunks_(const mpnum_steps_ *steps, mpnum_chu
   }
 }
 /* The steps from floats on, none for SSE2 but to nearest even and for the leading bits of
- * f32; whoever calls says whether values of bf16 and the like, or
- * to nearest even, may be asked for, as each has a loop of its own. */
+ * f32; whoever calls says whether values of bf16 and the like or
+ * stochastic rounding may be asked for, and whether results are values, as each has
+ * loops of its own. */
 MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa,
                                               const mpnum_conversion_ *conversion,
-                                              int may_be_prefix, int may_be_value) {
+                                              int may_be_prefix, int is_value,
+                                              int may_be_random) {
   steps->load = 0;
   steps->random = 0;
   steps->blocks = 0;
@@ -707,23 +709,35 @@ MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa
   steps->block = mpnum_block_size_(isa);
   if (!mpnum_has_vectors_(conversion->dst)) return;
   mpnum_rounder_of_(&steps->rounder, conversion);
-  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
+  if (is_value) steps->rounder.back = mpnum_any_decoding_of_(conversion->dst);
+  if (may_be_random && conversion->rounding == MPNUM_ROUND_STOCHASTIC) {
     steps->random = MPNUM_PICK_(isa, random, WIDE, (mpnum_random_step_ *)0);
-  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC && !steps->random) return;
-  steps->round = MPNUM_PICK_(isa, round_floats, WIDE, (mpnum_round_step_ *)0);
+    if (!steps->random) return;
+  }
+  steps->round = is_value ? MPNUM_PICK_(isa, round_values, WIDE, (mpnum_round_step_ *)0)
+                          : MPNUM_PICK_(isa, round_floats, WIDE, (mpnum_round_step_ *)0);
   if (steps->rounder.any.has_cut)
-    steps->round = MPNUM_PICK_(isa, cut_floats, WIDE, (mpnum_round_step_ *)0);
-  if (may_be_prefix && mpnum_has_prefix_loop_(conversion))
+    steps->round = is_value ? MPNUM_PICK_(isa, cut_values, WIDE, (mpnum_round_step_ *)0)
+                            : MPNUM_PICK_(isa, cut_floats, WIDE, (mpnum_round_step_ *)0);
+  if (may_be_prefix && mpnum_has_prefix_loop_(conversion)) {
+    steps->rounder.prefix =
+        mpnum_prefix_encoding_of_(conversion->dst, conversion->overflow);
     steps->round = MPNUM_PICK_(isa, round_prefixes, SSE2, (mpnum_round_step_ *)0);
-  if (may_be_value && mpnum_has_nearest_value_(conversion))
+  }
+  if (is_value && mpnum_has_nearest_value_(conversion)) {
+    steps->rounder.nearest =
+        mpnum_nearest_value_of_(conversion->dst, conversion->overflow);
     steps->round = MPNUM_PICK_(isa, round_nearest, SSE2, (mpnum_round_step_ *)0);
+  }
 }
-/* A conversion known at run time only, which no dense one is. */
-MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, void *dst,
-                                         const void *src, size_t n) {
+/* A conversion known at run time only, which no dense one is. is_small: to at most 16
+ * bits and 7 of exponent, but not f16, from no f64, and not stochastic. */
+MPNUM_HOST_INLINE_ void mpnum_convert_by_(const mpnum_conversion_ *conversion,
+                                          int is_small, mpnum_chunk_ *each, void *dst,
+                                          const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
   const int is_stochastic = conversion->rounding == MPNUM_ROUND_STOCHASTIC;
-  const int is_to_f32 = conversion->dst.mantissa_bits == 23;
+  const int is_to_f32 = !is_small && conversion->dst.mantissa_bits == 23;
   const int is_f64_to_f32 = conversion->src_bits == 64 && is_to_f32;
   const int is_slow = !mpnum_has_vectors_(conversion->dst) ||
                       !mpnum_has_vectors_(conversion->src) || is_f64_to_f32 ||
@@ -746,12 +760,13 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
           mpnum_has_byte_blocks_(conversion->dst, conversion->rounding,
                                  conversion->overflow)) {
         steps.blocks = MPNUM_PICK_(isa, encode_byte_blocks, SSE2, MPNUM_NO_BLOCKS_);
-      } else if (conversion->dst_bits == 16 && mpnum_is_f16_(conversion->dst) &&
+      } else if (!is_small && conversion->dst_bits == 16 &&
+                 mpnum_is_f16_(conversion->dst) &&
                  conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
                  conversion->rounding == MPNUM_ROUND_NEAREST_EVEN) {
         steps.blocks = MPNUM_PICK_SAT_(isa, conversion->overflow, encode_f16, SSE2);
       } else {
-        mpnum_round_steps_of_(&steps, isa, conversion, 1, 0);
+        mpnum_round_steps_of_(&steps, isa, conversion, !is_small, 0, !is_small);
       }
     }
     if (is_to_f32 ||
@@ -761,14 +776,18 @@ MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, vo
       steps.load = MPNUM_PICK_(isa, load_chunk, SSE2, (mpnum_load_step_ *)0);
     }
   }
-  mpnum_convert_chunks_(&steps, mpnum_convert_each_, conversion, dst, src, n);
+  mpnum_convert_chunks_(&steps, each, conversion, dst, src, n);
+}
+MPNUM_HOST_ONCE_ void mpnum_convert_any_(const mpnum_conversion_ *conversion, void *dst,
+                                         const void *src, size_t n) {
+  mpnum_convert_by_(conversion, 0, mpnum_convert_each_, dst, src, n);
 }
 MPNUM_HOST_INLINE_ void mpnum_convert_floats_(const mpnum_conversion_ *conversion,
                                               int may_be_prefix, void *dst,
                                               const void *src, size_t n) {
   mpnum_steps_ steps;
   mpnum_round_steps_of_(&steps, mpnum_isa_in_use(), conversion, may_be_prefix,
-                        conversion->is_rounding);
+                        conversion->is_rounding, 1);
   mpnum_convert_chunks_(&steps, mpnum_convert_each_float_, conversion, dst, src, n);
 }
 

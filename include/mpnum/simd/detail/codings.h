@@ -408,7 +408,7 @@ MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
       format.nan_policy == MPNUM_NAN_PAYLOAD && mpnum_has_payloads_(format);
   mpnum_any_encoding_ any;
   any.has_nearest = mpnum_has_nearest_magnitude_(format, rounding);
-  any.nearest = mpnum_encoding_of_(format, overflow);
+  mpnum_find_encoding_(&any.nearest, &format, 0, overflow);
   any.past = any.nearest.low >> any.nearest.up;
   any.is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
   any.is_toward_zero = rounding == MPNUM_ROUND_TOWARD_ZERO;
@@ -550,11 +550,11 @@ MPNUM_HOST_COLD_ mpnum_loading_ mpnum_loading_of_(mpnum_format format, int bits)
 
 typedef struct mpnum_rounder_ {
   mpnum_any_encoding_ any;
-  mpnum_any_decoding_ back;
-  mpnum_encoding_ prefix;       /* where has_prefix_loop */
-  mpnum_nearest_value_ nearest; /* where has_nearest_value */
+  mpnum_any_decoding_ back; /* of values; the next ones where there is such a loop */
+  mpnum_encoding_ prefix;
+  mpnum_nearest_value_ nearest;
   mpnum_rounding rounding;
-  int dst_bits, is_rounding;
+  int dst_bits;
 } mpnum_rounder_;
 MPNUM_INLINE int mpnum_has_nearest_value_(const mpnum_conversion_ *conversion) {
   return conversion->is_rounding && conversion->dst.nan_policy == MPNUM_NAN_CANONICAL &&
@@ -562,14 +562,10 @@ MPNUM_INLINE int mpnum_has_nearest_value_(const mpnum_conversion_ *conversion) {
 }
 MPNUM_HOST_COLD_ void mpnum_rounder_of_(mpnum_rounder_ *rounder,
                                         const mpnum_conversion_ *conversion) {
-  const mpnum_format dst = conversion->dst;
-  rounder->any = mpnum_any_encoding_of_(dst, conversion->rounding, conversion->overflow);
-  rounder->back = mpnum_any_decoding_of_(dst);
-  rounder->prefix = mpnum_prefix_encoding_of_(dst, conversion->overflow);
-  rounder->nearest = mpnum_nearest_value_of_(dst, conversion->overflow);
+  rounder->any =
+      mpnum_any_encoding_of_(conversion->dst, conversion->rounding, conversion->overflow);
   rounder->rounding = conversion->rounding;
   rounder->dst_bits = conversion->dst_bits;
-  rounder->is_rounding = conversion->is_rounding;
 }
 
 /* A code in all places of a word. */
