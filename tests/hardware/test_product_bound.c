@@ -214,6 +214,41 @@ static double reached_by_steps(const mpnum_product_unit *unit, size_t columns) {
   return most;
 }
 
+/* Dot products that a unit flushes, or whose sums are no floats, by hand: (a, b) n times,
+ * and the exact sum. */
+static void what_underflows_is_within_the_bound(void) {
+  static const struct lost {
+    const char *unit;
+    double a, b;
+    size_t n;
+    double exact;
+  } lost[] = {{"mi250.f16", 0x1p-20, 1, 3, 0x3p-20}, /* a subnormal element */
+              {"mi250.f16", 1, 0x3p-24, 5, 0xfp-24},
+              {"mi250.bf16", 0x1p-64, 0x1p-63, 2, 0x1p-126}, /* subnormal products */
+              {"mi250.bf16_1k", 0x1p-130, 1, 4, 0x1p-128},
+              {"mi100.bf16", 0x1.8p-88, 0x1.4p-88, 1, 0x1.ep-176},
+              {"f32", 0x1p-100, 0x1p-60, 7, 0x7p-160}};
+  for (size_t i = 0; i < sizeof lost / sizeof *lost; ++i) {
+    const mpnum_product_unit unit = mpnum_product_unit_of(lost[i].unit);
+    set_types(&unit, &a);
+    set_types(&unit, &b);
+    if (strcmp(lost[i].unit, "f32") == 0) {
+      a.type = b.type = MPNUM_TYPE_BF16;
+      a.format = b.format = ref_format_named("bf16");
+    }
+    a.rows = b.rows = 1;
+    a.columns = b.columns = lost[i].n;
+    for (size_t k = 0; k < lost[i].n; ++k) {
+      set_value(&a, k, lost[i].a);
+      set_value(&b, k, lost[i].b);
+    }
+    multiply(&unit, 0);
+    CHECK(got[0] == 0 && lost[i].exact <= bounds[0] &&
+              bounds[0] < 5 * lost[i].exact + 0x1p-122,
+          "%s: %g, not %g, bound %g", lost[i].unit, got[0], lost[i].exact, bounds[0]);
+  }
+}
+
 /* A power of two, and then products that are all lost, or most of them: where a tie goes
  * to the even one, just less than what is kept, half of that... The largest share of the
  * bound. */
@@ -328,6 +363,7 @@ int main(void) {
   /* Without what -ffast-math sets. */
   set_control_word(control_word_of(FE_TONEAREST));
   TAP_RUN(no_random_product_is_past_its_bound);
+  TAP_RUN(what_underflows_is_within_the_bound);
   TAP_RUN(bounds_see_what_a_guess_does_not);
   TAP_RUN(bounds_are_within_8_times_of_what_is_lost);
   return tap_done();

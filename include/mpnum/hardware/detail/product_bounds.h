@@ -8,6 +8,10 @@ MPNUM_C_BEGIN_
 
 #if MPNUM_HAS_ARRAYS_
 
+MPNUM_HOST int mpnum_is_flushed_(const mpnum_product_side_ *side, double x) {
+  return mpnum_magnitude_f64_(x) <
+         mpnum_bits_f64(mpnum_power_f64_(1 - side->format.bias));
+}
 MPNUM_HOST void mpnum_bound_piece_(const mpnum_product_job_ *job,
                                    const mpnum_product_row_ *a,
                                    const mpnum_product_row_ *b, size_t n,
@@ -22,6 +26,9 @@ MPNUM_HOST void mpnum_bound_piece_(const mpnum_product_job_ *job,
       product = mpnum_mul_f64_(product, (double)b->factors[block]);
     }
     state->magnitudes = mpnum_add_f64_(state->magnitudes, product);
+    if (job->unit.is_flushed && (mpnum_is_flushed_(&job->sides[0], a->values[k]) ||
+                                 mpnum_is_flushed_(&job->sides[1], b->values[k])))
+      state->flushed = mpnum_add_f64_(state->flushed, product);
   }
   state->count += n;
 }
@@ -39,6 +46,8 @@ MPNUM_HOST void mpnum_bound_block_(const mpnum_product_job_ *job,
   double missed = mpnum_mul_f64_(n, both);
   state->all =
       mpnum_add_f64_(state->all, mpnum_mul_f64_(mpnum_mul_f64_(state->magnitudes, a), b));
+  state->all_flushed = mpnum_add_f64_(
+      state->all_flushed, mpnum_mul_f64_(mpnum_mul_f64_(state->flushed, a), b));
   state->scaled_products = mpnum_add_f64_(state->scaled_products, missed);
   if (state->magnitudes > state->peak) state->peak = state->magnitudes;
   if (job->is_blocks) {
@@ -54,7 +63,7 @@ MPNUM_HOST void mpnum_bound_block_(const mpnum_product_job_ *job,
   }
   state->missed = mpnum_add_f64_(state->missed, missed);
   state->blocks = mpnum_add_f64_(state->blocks, 1);
-  state->magnitudes = 0;
+  state->magnitudes = state->flushed = 0;
   state->count = 0;
 }
 MPNUM_HOST void mpnum_bound_part_(const mpnum_product_job_ *job,
@@ -152,12 +161,14 @@ MPNUM_HOST double mpnum_bound_end_(const mpnum_product_job_ *job, double start,
   const double limit = unit->sum == MPNUM_TYPE_F16 ? 65504 : mpnum_power_f64_(127);
   double size = state->all, begun = mpnum_abs_f64_(start), peak = state->peak, most = 0;
   double missed = state->missed, each = state->scaled_products;
+  double flushed = state->all_flushed;
   int k = 0;
   if (begun < mpnum_power_f64_(-126) && begun > 0 && unit->bits > 0)
     begun = mpnum_power_f64_(-126);
   for (; k < 2; ++k) {
     size = mpnum_div_f64_(size, job->sides[k].scale);
     each = mpnum_div_f64_(each, job->sides[k].scale);
+    flushed = mpnum_div_f64_(flushed, job->sides[k].scale);
     missed = mpnum_add_f64_(mpnum_div_f64_(missed, job->sides[k].scale),
                             job->is_blocks ? 2 : 0);
   }
@@ -170,8 +181,13 @@ MPNUM_HOST double mpnum_bound_end_(const mpnum_product_job_ *job, double start,
   if (mpnum_bits_f64(size) >= mpnum_bits_f64(infinity)) return infinity;
   most = mpnum_mul_f64_(size, mpnum_div_f64_(errors.relative, 1 - errors.relative));
   most = mpnum_add_f64_(most, mpnum_mul_f64_(size, mpnum_power_f64_(-52)));
-  if (!is_wide && !unit->bits)
+  if (!is_wide && unit->bits <= 0)
     most = mpnum_add_f64_(most, mpnum_mul_f64_(missed, mpnum_power_f64_(-150)));
+  if (unit->is_flushed) { /* every product, sum and start of less than 2^-126, too */
+    most = mpnum_add_f64_(most, flushed);
+    most = mpnum_add_f64_(
+        most, mpnum_mul_f64_(mpnum_add_f64_(missed, 1), mpnum_power_f64_(-125)));
+  }
   if (job->places == 104)
     most = mpnum_add_f64_(
         most, mpnum_mul_f64_(each, mpnum_power_f64_(-1022) * mpnum_power_f64_(-50)));

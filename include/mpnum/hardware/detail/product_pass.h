@@ -36,8 +36,10 @@ typedef struct mpnum_product_state_ {
   mpnum_exact_sum exact;
   double tree[40]; /* sums of 2^i products, where bit i of count is set */
   /* of bounds: magnitudes of products in the block, and in all with their scales; their
-     largest sum in a block; what underflows: in 2^-150, and per product; blocks */
+     largest sum in a block; what underflows: in 2^-150, and per product; blocks; products
+     of elements that are flushed, in the block and in all */
   double magnitudes, all, peak, missed, decoded, scaled_products, blocks;
+  double flushed, all_flushed;
 } mpnum_product_state_;
 struct mpnum_product_job_;
 /* What becomes of a piece of two rows, and at the end of all pieces: a sum or its bound.
@@ -121,7 +123,8 @@ MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t
     const uint64_t size = mpnum_magnitude_f64_(to->values[i]);
     if (job->unit.bits)
       to->terms[i] = mpnum_term_of_(to->values[i], side->format.mantissa_bits, least);
-    else if (job->unit.is_flushed && size < mpnum_bits_f64(mpnum_power_f64_(least)))
+    else if (job->unit.is_flushed && !job->way.is_bound &&
+             size < mpnum_bits_f64(mpnum_power_f64_(least)))
       to->values[i] = 0;
     if (job->way.is_bound) { /* terms are aligned as if they were not subnormal */
       if (size && job->unit.bits > 0 && size < mpnum_bits_f64(mpnum_power_f64_(least)))
@@ -399,6 +402,7 @@ MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, s
       state->sum = state->promoted = state->total = 0;
       state->magnitudes = state->all = state->peak = state->missed = 0;
       state->scaled_products = state->decoded = state->blocks = 0;
+      state->flushed = state->all_flushed = 0;
       state->count = 0;
       state->exact = mpnum_exact_sum_empty();
       if (mpnum_starts_late_(job)) continue;
