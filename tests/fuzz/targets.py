@@ -58,6 +58,8 @@ TARGETS = {
     "names": (["tests/fuzz/fuzz_names.c"], [], 100),
     "text": (["tests/fuzz/fuzz_text.c", REFERENCE], [], 400),
     "formats": (["tests/fuzz/fuzz_formats.c", REFERENCE], [], 60),
+    "hardware": (["tests/fuzz/fuzz_hardware.c"], [], 400),
+    "p3109": (["tests/fuzz/fuzz_p3109.c", REFERENCE], [], 300),
     "scaler": (["tests/fuzz/fuzz_scaler.c"], [], 8192),
     "steps": (["tests/fuzz/fuzz_steps.c"], [], 120),
     "states": (["tests/fuzz/fuzz_states.c"], [], 100),
