@@ -232,8 +232,9 @@ mpnum_transpose_codes(void *dst, size_t dst_stride, const void *src, size_t src_
   if (mpnum_overlap_(dst, dst_bytes, src, src_bytes)) return MPNUM_ERROR_OVERLAP;
   for (; bits != 8 && c < columns; ++c) { /* what fills up */
     const size_t end = c * dst_stride + rows;
-    for (i = end * (size_t)bits / 8; i < mpnum_bytes_(bits, end); ++i)
-      to[i] = 0;
+    const size_t filled = end * (size_t)bits / 8, more = mpnum_bytes_(bits, end) - filled;
+    for (i = 0; i < 3 && i < more; ++i)
+      to[filled + i] = 0;
   }
   for (r = 0; r < rows; r += edge)
     for (c = 0; c < columns; c += edge) { /* squares that stay in a cache */
