@@ -78,6 +78,43 @@ static void golden_scales_of_nvfp4(void) {
   }
 }
 
+/* Elements that are not finite at the beginning, in the middle and in what is left of a
+ * row, and the largest of the others in each place that they leave. */
+static void check_finite_amax(const char *isa) {
+  enum { COLUMNS = 4169, ROWS = 2, COUNT = ROWS * COLUMNS };
+  static const int others[] = {0, 70, 2300, 4168};
+  static const int places[] = {1,    63,   64,   2047,    2048,
+                               4095, 4096, 4167, COLUMNS, COUNT - 1};
+  static float src[COUNT];
+  for (int o = 0; o < 4; ++o)
+    for (int p = 0; p < 10; ++p) {
+      float got = -1;
+      for (int i = 0; i < COUNT; ++i)
+        src[i] = i % 2 ? -0x1p-130f : 1.5f;
+      src[others[o]] =
+          mpnum_from_bits_f32(o % 2 ? F32_INFINITY | 0x80000000u : 0x7f800001u);
+      src[others[o] + COLUMNS - 5 * o] = mpnum_from_bits_f32(F32_INFINITY);
+      src[places[p]] = -0x1.fffffep127f;
+      CHECK(mpnum_finite_amax_rows(&got, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ROWS,
+                                                               COLUMNS)) == MPNUM_OK &&
+                bits_of_float(got) == F32_MAX,
+            "%s: %d, %d: %a", isa, o, places[p], (double)got);
+    }
+  for (int i = 0; i < COUNT; ++i)
+    src[i] = mpnum_from_bits_f32(F32_INFINITY + (uint32_t)i);
+  float none = -1;
+  CHECK(mpnum_finite_amax_rows(&none, mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ROWS,
+                                                            COLUMNS)) == MPNUM_OK &&
+            bits_of_float(none) == 0,
+        "%s: of none: %a", isa, (double)none);
+}
+static void finite_amaxes_pass_over_nan_and_inf(void) {
+  const mpnum_isa before = isa_in_use();
+  for (size_t k = 0; k < ISAS; ++k)
+    if (force_isa(isas[k]) == MPNUM_OK) check_finite_amax(mpnum_isa_name(isas[k]));
+  force_isa(before);
+}
+
 /* Codes of a block of one row that begins with some numbers; zeros follow. */
 static void check_codes(const char *name, const float *values, int count,
                         uint32_t tensor_scale, uint32_t scale, const uint32_t *codes) {
@@ -491,6 +528,7 @@ int main(void) {
   add_block_formats();
   TAP_RUN(golden_scales_of_mx);
   TAP_RUN(golden_scales_of_nvfp4);
+  TAP_RUN(finite_amaxes_pass_over_nan_and_inf);
   TAP_RUN(ties_of_e2m1_go_to_even);
   TAP_RUN(elements_are_divided_by_the_scale_as_stored);
   TAP_RUN(exponents_are_no_rounded_logarithms);

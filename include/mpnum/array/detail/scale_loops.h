@@ -126,7 +126,7 @@ MPNUM_HOST_COLD_ void mpnum_count_each_(const mpnum_scaling_ *scaling, uint32_t 
 }
 /* Each loop takes n elements, a multiple of 64.
  * block_amax: the largest magnitudes of blocks, as integers; of these and those before,
- * unless is_first.
+ * unless is_first. finite_amax: the largest finite one of all.
  * block_scales: what else there is of n scales.
  * quantize_run, dequantize_run: floats to codes to nearest even, and back.
  * scale_run: floats times factors; largest_scaled: of amaxes, for losses.
@@ -377,6 +377,18 @@ MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *sr
     mpnum_block_amax_(is_first && begins, amax + (shift < 0 ? whole : whole >> shift), x,
                       shift, MPNUM_SCALED_);
   }
+}
+/* The largest finite magnitude. */
+MPNUM_HOST_COLD_ uint32_t mpnum_finite_amax_floats_(const float *src, size_t n) {
+  const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
+  MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
+  uint32_t amax = 0, last = 0;
+  if (whole) MPNUM_CALL_(finite_amax, (&amax, src, whole));
+  if (rest) {
+    MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
+    MPNUM_CALL_(finite_amax, (&last, x, MPNUM_SCALED_));
+  }
+  return amax > last ? amax : last;
 }
 /* By a table of all codes. */
 MPNUM_HOST_COLD_ void mpnum_dequantize_any_(const mpnum_scaling_ *scaling, float *dst,

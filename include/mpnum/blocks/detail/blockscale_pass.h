@@ -711,21 +711,21 @@ mpnum_nonfinite_check_(const mpnum_blockscale_format *format,
                                                   : MPNUM_OK;
 }
 
+/* After a run that is not finite, only finite ones are looked at. */
 MPNUM_HOST_ONCE_ float mpnum_finite_amax_(const mpnum_const_matrix *src) {
   uint32_t largest = 0;
-  size_t r = 0, c = 0, k = 0;
+  int is_finite = 1;
+  size_t r = 0, c = 0;
   for (; r < src->rows; ++r)
     for (c = 0; c < src->columns; c += MPNUM_RUN_) {
       MPNUM_ALIGNED_ float buffer[MPNUM_RUN_];
       const size_t left = src->columns - c, n = left < MPNUM_RUN_ ? left : MPNUM_RUN_;
       const float *const x = mpnum_run_floats_(src, r, c, n, buffer);
       uint32_t amax = 0;
-      mpnum_amax_floats_(1, &amax, x, 31, n);
-      for (k = 0; amax >= 0x7f800000u && k < n; ++k) { /* the finite ones of this run */
-        const uint32_t bits = mpnum_bits_f32(mpnum_float_at_(x, k)) & 0x7fffffffu;
-        if (bits < 0x7f800000u && bits > largest) largest = bits;
-      }
-      if (amax < 0x7f800000u && amax > largest) largest = amax;
+      if (is_finite) mpnum_amax_floats_(1, &amax, x, 31, n);
+      is_finite = is_finite && amax < 0x7f800000u;
+      if (!is_finite) amax = mpnum_finite_amax_floats_(x, n);
+      if (amax > largest) largest = amax;
     }
   return mpnum_from_bits_f32(largest);
 }
