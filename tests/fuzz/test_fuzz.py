@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """libFuzzer on readers of tensor files, saved states and what else is soon built, or with --all on every target.
-test_fuzz.py [--all] [SECONDS]  for each target, 6 without it. A failing input is printed in base64: a line for its
+test_fuzz.py [--all] [SECONDS]  for each target, 3 without it. A failing input is printed in base64: a line for its
 corpus."""
 
 import sys
@@ -13,7 +13,7 @@ from toolchain import named
 
 ARGUMENTS = sys.argv[1:]
 TAKES_ALL = "--all" in ARGUMENTS
-SECONDS = int(([word for word in ARGUMENTS if word != "--all"] or ["6"])[0])
+SECONDS = int(([word for word in ARGUMENTS if word != "--all"] or ["3"])[0])
 SOON = ("gguf", "npy", "npz", "safetensors", "scaler", "history")
 
 

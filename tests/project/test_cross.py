@@ -32,15 +32,15 @@ MACHINES = [
     ("riscv64", ["qemu-riscv64", "qemu-riscv64-static"], False),
     ("i686", [] if platform.machine() == "x86_64" else ["qemu-i386", "qemu-i386-static"], False),
 ]
-PROGRAMS = ["test_fma", "test_instructions_run", "test_scale"]
-# Without vectors they run there alone.
-SCALAR_PROGRAMS = ["test_decoding", "test_packed", "test_rng", "test_scaler_rule", "test_scaler_calls", "test_scaler_io", "test_scale_io", "test_health", "test_stored"]
+PROGRAMS = ["test_fma", "test_scale"]
+# What only one of them has: instructions, bytes in another order.
+OWN_PROGRAMS = {"aarch64": ["test_instructions_run"], "s390x": ["test_packed", "test_scaler_io", "test_scale_io", "test_stored"]}
 MORE_SOURCES = {"test_scaler_io": ["fuzz_scaler"], "test_scale_io": ["fuzz_history"],
                 **{f"test_block_{name}": ["block_reference"] for name in ("calls", "properties", "values")}}
 ENVIRONMENTS = ["default"]  # of bits.c; emulators take half a minute for each
 BITS_FLAGS = {"s390x": ["-O1", "-Wno-maybe-uninitialized"]}  # two thirds of the time of -O2, which is slower here
 # All in bits.txt, too.
-SLOW_PROGRAMS = ["test_block_calls", "test_cross_entropy", "test_grad", "test_advice", "test_disagreements", "test_scaler_verdicts", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
+SLOW_PROGRAMS = ["test_decoding", "test_rng", "test_scaler_rule", "test_scaler_calls", "test_health", "test_block_calls", "test_cross_entropy", "test_grad", "test_advice", "test_disagreements", "test_scaler_verdicts", "test_scale_array", "test_block_values", "test_queries", "test_hadamard", "test_normalize", "test_conversions", "test_user_formats",
                  "test_text_parse", "test_text_print", "test_block_properties", "test_normalize_backward",
                  "test_normalize_fused", "test_row_options", "test_activation_rows", "test_activation_backward", "test_dropout"]
 REFERENCE = ["reference", "conversion_inputs"]
@@ -49,7 +49,7 @@ ARRAY_PROGRAMS = {"array_functions": ["test_array_values", "test_array_any", "te
                   "function_arrays": ["test_array_values"]}
 
 def programs_of(machine, is_slow):
-    return SLOW_PROGRAMS if is_slow else PROGRAMS + (SCALAR_PROGRAMS if machine == "s390x" else [])
+    return SLOW_PROGRAMS if is_slow else PROGRAMS + OWN_PROGRAMS.get(machine, [])
 
 def source_of(name):
     """A program lies in the room of what it tests."""

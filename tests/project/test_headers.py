@@ -462,7 +462,6 @@ def quick_properties():
     yield named("a status that is dropped warns, clang c99", a_status_that_is_dropped_warns, "clang", "c99")
     yield named("system headers are silent, clang c99", system_headers_are_silent, "clang", "c99")
     yield named("some .inc files compile alone, gcc", each_inc_compiles_alone, "gcc", QUICK_INC_FILES)
-    yield named("two units link, gcc c99 and c++17", two_units_link, ("gcc", "gcc"), ("c99", "c++17"))
 
 
 def full_properties():
