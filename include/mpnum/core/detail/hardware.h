@@ -195,31 +195,34 @@ MPNUM_INLINE uint32_t mpnum_cvt_e5m2x2_(float a, float b, mpnum_overflow overflo
     return codes + a_over + (b_over << 8);
   }
 }
+/* Saturated codes of two f16 or bf16, with NaN past the tie at 464, Inf from the one at
+ * 61440 on. */
+MPNUM_INLINE uint32_t mpnum_cvt_e4m3x2_past_(uint32_t codes, uint32_t values,
+                                             uint32_t tie) {
+  const uint32_t low_over = (values & 0x7fffu) > tie;
+  const uint32_t high_over = (values >> 16 & 0x7fffu) > tie;
+  return codes | low_over | high_over << 8;
+}
+MPNUM_INLINE uint32_t mpnum_cvt_e5m2x2_past_(uint32_t codes, uint32_t values,
+                                             uint32_t tie, uint32_t infinity) {
+  const uint32_t low_over = (values & 0x7fffu) - tie <= infinity - tie;
+  const uint32_t high_over = (values >> 16 & 0x7fffu) - tie <= infinity - tie;
+  return codes + low_over + (high_over << 8);
+}
 /* The same of two f16. */
 MPNUM_INLINE uint32_t mpnum_cvt_f16x2_to_e4m3x2_(uint32_t values,
                                                  mpnum_overflow overflow) {
   unsigned short codes = 0;
   asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(codes) : "r"(values));
   if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
-  {
-    const uint32_t tie = 0x5f40u; /* 464 */
-    const uint32_t low_over = (values & 0x7fffu) > tie;
-    const uint32_t high_over = (values >> 16 & 0x7fffu) > tie;
-    return codes | low_over | high_over << 8;
-  }
+  return mpnum_cvt_e4m3x2_past_(codes, values, 0x5f40u);
 }
 MPNUM_INLINE uint32_t mpnum_cvt_f16x2_to_e5m2x2_(uint32_t values,
                                                  mpnum_overflow overflow) {
   unsigned short codes = 0;
   asm("cvt.rn.satfinite.e5m2x2.f16x2 %0, %1;" : "=h"(codes) : "r"(values));
   if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
-  {
-    const uint32_t tie = 0x7b80u; /* 61440 */
-    const uint32_t span = 0x7c00u - tie;
-    const uint32_t low_over = (values & 0x7fffu) - tie <= span;
-    const uint32_t high_over = (values >> 16 & 0x7fffu) - tie <= span;
-    return codes + low_over + (high_over << 8);
-  }
+  return mpnum_cvt_e5m2x2_past_(codes, values, 0x7b80u, 0x7c00u);
 }
 MPNUM_INLINE uint32_t mpnum_cvt_e4m3x2_to_f16x2_(uint32_t codes) {
   uint32_t values = 0;
@@ -352,25 +355,14 @@ MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e4m3x2_(uint32_t values,
   unsigned short codes = 0;
   asm("cvt.rn.satfinite.e4m3x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
   if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
-  {
-    const uint32_t tie = 0x43e8u; /* 464 */
-    const uint32_t low_over = (values & 0x7fffu) > tie;
-    const uint32_t high_over = (values >> 16 & 0x7fffu) > tie;
-    return codes | low_over | high_over << 8;
-  }
+  return mpnum_cvt_e4m3x2_past_(codes, values, 0x43e8u);
 }
 MPNUM_INLINE uint32_t mpnum_cvt_bf16x2_to_e5m2x2_(uint32_t values,
                                                   mpnum_overflow overflow) {
   unsigned short codes = 0;
   asm("cvt.rn.satfinite.e5m2x2.bf16x2 %0, %1;" : "=h"(codes) : "r"(values));
   if (overflow == MPNUM_OVERFLOW_SATURATE) return codes;
-  {
-    const uint32_t tie = 0x4770u; /* 61440 */
-    const uint32_t span = 0x7f80u - tie;
-    const uint32_t low_over = (values & 0x7fffu) - tie <= span;
-    const uint32_t high_over = (values >> 16 & 0x7fffu) - tie <= span;
-    return codes + low_over + (high_over << 8);
-  }
+  return mpnum_cvt_e5m2x2_past_(codes, values, 0x4770u, 0x7f80u);
 }
 #endif
 
