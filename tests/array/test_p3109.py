@@ -334,6 +334,23 @@ def arrays_of_other_types_are_rounded_by_few_bits_too():
                 assert dst[i] == want, f"{type.name} {variant}{bits} {saturation}: {source[i]!r} is {dst[i]:#x}, not {want:#x}"
 
 
+def arrays_of_other_types_take_other_roundings_too():
+    """f32, tf32 and bf16 are the upper 32, 19 and 16 bits of a float, rounded."""
+    generator = random.Random(37)
+    bits = [generator.getrandbits(32) & 0xbfffffff | generator.randrange(2) << 30 for _ in range(3000)]
+    bits = [one for one in bits if one & 0x7f800000 != 0x7f800000 and one & 0x7fffffff < 0x7f7f0000]
+    for (name, dropped, shift), rounding, saturation in itertools.product(
+            (("f32", 0, 0), ("tf32", 13, 0), ("bf16", 16, 16)), ("NearestTiesToEven", "TowardZero"), ("SatFinite", "SatNone")):
+        to = Projection("Binary8p4se", rounding, saturation)
+        assert library.codes_format_named(to.handle, name.encode()) == OK
+        dst = ((ctypes.c_uint16 if shift else ctypes.c_uint32) * len(bits))()
+        assert to.convert(format_f32(), dst, (ctypes.c_uint32 * len(bits))(*bits), len(bits)) == OK
+        for one, got in zip(bits, dst):
+            half = (1 << dropped >> 1) - 1 + (one >> dropped & 1) if dropped and rounding == "NearestTiesToEven" else 0
+            want = (one + half) >> dropped << dropped >> shift
+            assert got == want, f"{name} {rounding} {saturation}: {one:#x} is {got:#x}, not {want:#x}"
+
+
 def what_is_no_name_is_a_status():
     good = "Binary8p4se", "NearestTiesToEven", "SatNone"
     for place, texts, status in (
@@ -378,4 +395,5 @@ def bad_arrays_are_a_status_and_write_nothing():
 if __name__ == "__main__":
     sys.exit(tap.run(formats_are_those_whose_values_are_normal_floats, parameters_are_as_good_as_names, codes_decode_as_the_formula_says,
                      codes_decode_as_the_tables_say, numbers_go_where_the_report_says, arrays_go_where_single_numbers_go,
-                     arrays_of_other_types_are_rounded_by_few_bits_too, what_is_no_name_is_a_status, bad_arrays_are_a_status_and_write_nothing))
+                     arrays_of_other_types_are_rounded_by_few_bits_too, arrays_of_other_types_take_other_roundings_too,
+                     what_is_no_name_is_a_status, bad_arrays_are_a_status_and_write_nothing))

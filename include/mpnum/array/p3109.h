@@ -259,7 +259,7 @@ mpnum_p3109_convert_array(mpnum_p3109 to, void *dst, mpnum_format src_format,
   if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
   if (mpnum_overlaps_in_part_(dst, dst_bits, src, src_bits, n))
     return MPNUM_ERROR_OVERLAP;
-  is_plain = mpnum_p3109_is_plain_(to, &overflow);
+  is_plain = dst_bits <= 16 && mpnum_p3109_is_plain_(to, &overflow);
   conversion = mpnum_conversion_of_(src_format, src_bits, to.format, dst_bits, overflow);
   conversion.rounding = to.rounding;
   conversion.seed = seed;
