@@ -4,10 +4,12 @@
 #include "function_reference.h"
 #include "function_rows.h"
 #include "../harness/control_word.h"
+#include "../harness/isas.h"
 #include "../reference/reference.h"
 #include "../harness/tap.h"
 
 #include <mpnum/func/func.h>
+#include <mpnum/func/func_array.h>
 
 #include <fenv.h>
 #include <math.h>
@@ -179,40 +181,95 @@ typedef uint16_t code_function_of_two(uint16_t a, uint16_t b);
 #define FUNCTION_OF_TWO(name, ...) \
  CODE_FUNCTION_OF_TWO(name, f16) CODE_FUNCTION_OF_TWO(name, bf16)
 MPNUM_FUNCTION_ROWS_OF_TWO_(FUNCTION_OF_TWO)
-#define NAMED_OF_TWO(name, ...) \
- {#name, name##_wanted, {name##_f16_code, name##_bf16_code}},
-static const struct {
+typedef void codes_function_of_two(void *codes, const void *a, const void *b, size_t n);
+#define CODES_FUNCTION_OF_TWO(name, type)                                       \
+ static void name##_##type##_codes(void *codes, const void *a, const void *b,   \
+                                   size_t n) {                                  \
+  mpnum_##name##_##type##_array((mpnum_##type *)codes, (const mpnum_##type *)a, \
+                                (const mpnum_##type *)b, n);                    \
+ }
+#define ARRAYS_OF_TWO(name, ...) \
+ CODES_FUNCTION_OF_TWO(name, f16) CODES_FUNCTION_OF_TWO(name, bf16)
+MPNUM_FUNCTION_ROWS_OF_TWO_(ARRAYS_OF_TWO)
+#define NAMED_OF_TWO(name, ...)        \
+ {#name,                               \
+  name##_wanted,                       \
+  {name##_f16_code, name##_bf16_code}, \
+  {name##_f16_codes, name##_bf16_codes}},
+static const struct function_of_two {
   const char *name;
   uint64_t (*wanted)(double a, double b);
   code_function_of_two *of[2]; /* f16, bf16 */
+  codes_function_of_two *array[2];
 } functions_of_two[] = {MPNUM_FUNCTION_ROWS_OF_TWO_(NAMED_OF_TWO)};
 
-static void functions_of_two_are_correctly_rounded(void) {
-  enum { COUNT = sizeof functions_of_two / sizeof functions_of_two[0] };
-  static const uint16_t ends[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x7c00, 0xfc00, 0x7f80,
-                                  0xff80, 0x7fff, 0x7bff, 0xfbff, 0x3c00, 0xbf80, 0x3f80};
-  enum { ENDS = sizeof ends / sizeof ends[0] };
+enum {
+  OF_TWO = sizeof functions_of_two / sizeof functions_of_two[0],
+  ENDS = 14,
+  PAIRS = 100000 / TEST_EVERY + ENDS * ENDS
+};
+static struct {
+  uint16_t a[PAIRS], b[PAIRS], want[PAIRS];
+  size_t count;
+} pairs[OF_TWO];
+
+/* Ends; what is near; what is near with the other sign; any; a number beside a far one,
+ * which may leave it what it is; numbers of so few bits that the middle of two codes is
+ * often their product. */
+static void draw_pair(uint32_t i, uint32_t random, int type, uint16_t *a, uint16_t *b) {
+  static const uint16_t ends[ENDS] = {0x0000, 0x8000, 0x0001, 0x8001, 0x7c00,
+                                      0xfc00, 0x7f80, 0xff80, 0x7fff, 0x7bff,
+                                      0xfbff, 0x3c00, 0xbf80, 0x3f80};
+  const uint32_t few = type ? 0xfff8 : 0xffe0;
+  *a = (uint16_t)(random >> 16);
+  *b = (uint16_t)(i % 3 ? *a + (random >> 8 & 0x1ff) - 0x100 : random * 40503);
+  if (i % 3 == 2) *b ^= 0x8000;
+  if (i % 16 == 3) *a &= 0x80ff, *b = (uint16_t)(0xc000 | (random & 0x3fff));
+  if (i % 16 == 8) *a &= few, *b = (uint16_t)(random * 40503 & few);
+  if (i < ENDS * ENDS) *a = ends[i / ENDS], *b = ends[i % ENDS];
+}
+static void check_pairs(int type) {
+  const ref_format *format = ref_format_named(types[type]);
   uint32_t random = 1;
-  for (int type = 0; type < 2; ++type) {
-    const ref_format *format = ref_format_named(types[type]);
-    for (uint32_t i = 0; i < 100000 / TEST_EVERY + ENDS * ENDS; ++i) {
-      random = random * 1664525 + 1013904223;
-      uint16_t a = (uint16_t)(random >> 16);
-      uint16_t b = (uint16_t)(i % 3 ? a + (random >> 8 & 0x1ff) - 0x100 : random * 40503);
-      if (i % 3 == 2) b ^= 0x8000;
-      if (i < ENDS * ENDS) a = ends[i / ENDS], b = ends[i % ENDS];
-      for (int k = 0; k < COUNT; ++k) {
-        if (k > 0 && i >= ENDS * ENDS && i % 8) continue; /* MPFR takes long */
-        const uint16_t want =
-            (uint16_t)ref_encode(format,
-                                 functions_of_two[k].wanted(value_of(types[type], a),
-                                                            value_of(types[type], b)),
-                                 REF_NEAREST_EVEN, REF_IEEE, 0);
-        const uint16_t code = functions_of_two[k].of[type](a, b);
-        CHECK(code == want, "%s of %s %04x %04x: got %04x, want %04x",
-              functions_of_two[k].name, types[type], a, b, code, want);
-      }
+  for (int k = 0; k < OF_TWO; ++k)
+    pairs[k].count = 0;
+  for (uint32_t i = 0; i < PAIRS; ++i) {
+    uint16_t a, b;
+    random = random * 1664525 + 1013904223;
+    draw_pair(i, random, type, &a, &b);
+    for (int k = 0; k < OF_TWO; ++k) {
+      if (k > 0 && i >= ENDS * ENDS && i % 8) continue; /* MPFR takes long */
+      const uint16_t want = (uint16_t)ref_encode(
+          format,
+          functions_of_two[k].wanted(value_of(types[type], a), value_of(types[type], b)),
+          REF_NEAREST_EVEN, REF_IEEE, 0);
+      const uint16_t code = functions_of_two[k].of[type](a, b);
+      const size_t at = pairs[k].count++;
+      pairs[k].a[at] = a, pairs[k].b[at] = b, pairs[k].want[at] = want;
+      CHECK(code == want, "%s of %s %04x %04x: got %04x, want %04x",
+            functions_of_two[k].name, types[type], a, b, code, want);
     }
+  }
+}
+static void check_arrays_of_pairs(int type, const char *isa) {
+  static uint16_t codes[PAIRS];
+  for (int k = 0; k < OF_TWO; ++k) {
+    functions_of_two[k].array[type](codes, pairs[k].a, pairs[k].b, pairs[k].count);
+    for (size_t i = 0; i < pairs[k].count; ++i)
+      CHECK(codes[i] == pairs[k].want[i],
+            "%s array of %s %04x %04x with %s: got %04x, want %04x",
+            functions_of_two[k].name, types[type], pairs[k].a[i], pairs[k].b[i], isa,
+            codes[i], pairs[k].want[i]);
+  }
+}
+static void functions_of_two_are_correctly_rounded(void) {
+  const mpnum_isa best = mpnum_isa_in_use();
+  for (int type = 0; type < 2; ++type) {
+    check_pairs(type);
+    for (size_t i = 0; i < ISAS; ++i)
+      if (mpnum_isa_force(isas[i]) == MPNUM_OK)
+        check_arrays_of_pairs(type, mpnum_isa_name(isas[i]));
+    CHECK(mpnum_isa_force(best) == MPNUM_OK, "%s is gone", mpnum_isa_name(best));
   }
 }
 

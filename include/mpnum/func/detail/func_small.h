@@ -263,25 +263,84 @@ MPNUM_REAL_ mpnum_closing_gate_ mpnum_closing_gate_of_(mpnum_function_ function)
 MPNUM_REAL_ int mpnum_is_gated_(mpnum_function_ function) {
   return function == MPNUM_FUNCTION_SWIGLU_ || function == MPNUM_FUNCTION_GEGLU_;
 }
-/* Ulps that the float y may be off, with room for directed rounding; 2^23 where the two
- * parts of a sum may cancel, and where a factor may be subnormal, which makes a zero of
- * any f16. */
+/* Ulps that the float y may be off, with room for directed rounding; of a sum 16 and
+ * 2^-20, as its parts may cancel; 2^23 where a factor may be subnormal, which makes a
+ * zero of any f16. */
 MPNUM_REAL_ uint32_t mpnum_ulps_of_two_(mpnum_format format, mpnum_function_ function,
                                         uint32_t a, uint32_t y) {
+  const uint32_t field = y >> 23 & 0xff;
   if (mpnum_is_gated_(function) && format.bias == 127 &&
       (a > mpnum_closing_gate_of_(function).from ||
        (a & 0x7fffffffu) < 0x03800000u /* 2^-120 */))
     return 0x00800000u;
   if (function == MPNUM_FUNCTION_LOGADDEXP_)
-    return (y & 0x7fffffffu) < 0x3d800000u /* 2^-4 */ ? 0x00800000u : 64;
+    return field < 108 ? 0x00800000u : field > 125 ? 32 : (uint32_t)1 << (131 - field);
   return function == MPNUM_FUNCTION_POW_ ? 32 : 16;
+}
+/* A gate that is open or tiny is a, or half of it, but for less than 2^-24: so a product
+ * of two such numbers, of which more than 22 bits are 0, is on one side of any middle of
+ * two codes. 0 where it is neither. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_plain_gate_(mpnum_function_ function, uint32_t a) {
+  const mpnum_wide_ x = mpnum_wide_f32_(a);
+  const int is_tiny = (a & 0x7fffffffu) < 0x33800000u; /* 2^-24 */
+  if (!is_tiny && !(a < 0x80000000u &&
+                    a > (function == MPNUM_FUNCTION_GEGLU_ ? 0x40b00000u    /* 5.5 */
+                                                           : 0x41880000u))) /* 17 */
+    return mpnum_wide_int_(0);
+  if (is_tiny && !x.negative)
+    return mpnum_wide_make_(x.significand | 1, x.exponent - 1, 0);
+  return mpnum_wide_normal_(x.significand - 1, x.exponent - is_tiny, x.negative);
+}
+/* A gate that is closing, to 2^-18: a e^a, or the density and its tail's series, whose
+ * exponent's quarter is a float. */
+MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint32_t a) {
+  const float x = mpnum_from_bits_f32(a), square = mpnum_mul_scalar_(x, x);
+  const int is_gelu = function == MPNUM_FUNCTION_GEGLU_;
+  const float quarter =
+      is_gelu ? mpnum_mul_scalar_(square, -0.125f) : mpnum_mul_scalar_(x, 0.25f);
+  const mpnum_wide_ root = mpnum_wide_f32_(mpnum_bits_f32(mpnum_exp_scalar_(quarter)));
+  const mpnum_wide_ half = mpnum_wide_mul_(root, root);
+  float factor = x;
+  if (is_gelu) {
+    const float s = mpnum_div_scalar_(-1.0f, square);
+    factor = mpnum_add_scalar_(15.0f, mpnum_mul_scalar_(105.0f, s));
+    factor = mpnum_add_scalar_(3.0f, mpnum_mul_scalar_(factor, s));
+    factor = mpnum_add_scalar_(1.0f, mpnum_mul_scalar_(factor, s));
+    factor = mpnum_add_scalar_(1.0f, mpnum_mul_scalar_(factor, s));
+    factor = mpnum_mul_scalar_(factor, -0.39894228f); /* 1 / sqrt(2 pi) */
+  }
+  return mpnum_wide_mul_(mpnum_wide_mul_(half, half),
+                         mpnum_wide_f32_(mpnum_bits_f32(factor)));
+}
+MPNUM_REAL_ uint32_t mpnum_code_of_wide_(mpnum_format format, mpnum_wide_ value,
+                                         mpnum_overflow overflow) {
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
 }
 MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
                                              mpnum_function_ function, uint32_t a,
                                              uint32_t b, mpnum_overflow overflow) {
-  const mpnum_wide_ value =
-      mpnum_wide_of_two_(function, mpnum_wide_f32_(a), mpnum_wide_f32_(b));
-  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
+  const mpnum_wide_ second = mpnum_wide_f32_(b);
+  if (mpnum_is_gated_(function)) {
+    const mpnum_closing_gate_ closing = mpnum_closing_gate_of_(function);
+    const mpnum_wide_ gate = mpnum_wide_plain_gate_(function, a);
+    if (gate.significand)
+      return mpnum_code_of_wide_(format, mpnum_wide_mul_(gate, second), overflow);
+    if (a > closing.from && a < closing.to) {
+      const mpnum_wide_ value =
+          mpnum_wide_mul_(mpnum_wide_closing_gate_(function, a), second);
+      const uint64_t half = value.significand >> 1 | 1, off = half >> 17;
+      const uint32_t code = mpnum_code_of_wide_(
+          format, mpnum_wide_normal_(half - off, value.exponent + 1, value.negative),
+          overflow);
+      if (code == mpnum_code_of_wide_(
+                      format,
+                      mpnum_wide_normal_(half + off, value.exponent + 1, value.negative),
+                      overflow))
+        return code;
+    }
+  }
+  return mpnum_code_of_wide_(
+      format, mpnum_wide_of_two_(function, mpnum_wide_f32_(a), second), overflow);
 }
 /* A subnormal factor of a zero or Inf as 1 with its sign, which a flushed one may lose.
  */
