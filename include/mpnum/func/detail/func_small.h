@@ -303,8 +303,7 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint3
   float factor = x;
   if (is_gelu) {
     const float s = mpnum_div_scalar_(-1.0f, square);
-    factor = mpnum_add_scalar_(15.0f, mpnum_mul_scalar_(105.0f, s));
-    factor = mpnum_add_scalar_(3.0f, mpnum_mul_scalar_(factor, s));
+    factor = mpnum_add_scalar_(3.0f, mpnum_mul_scalar_(15.0f, s));
     factor = mpnum_add_scalar_(1.0f, mpnum_mul_scalar_(factor, s));
     factor = mpnum_add_scalar_(1.0f, mpnum_mul_scalar_(factor, s));
     factor = mpnum_mul_scalar_(factor, -0.39894228f); /* 1 / sqrt(2 pi) */
