@@ -695,6 +695,9 @@ static void bad_input_changes_nothing(void) {
   refused(mpnum_product_unit_of(""), a, dst, NULL, MPNUM_ERROR_ARGUMENT, "an empty name");
 #define WRONG(change) \
  unit = good, change, refused(unit, a, dst, NULL, MPNUM_ERROR_ARGUMENT, #change)
+#define WRONG_IN(name, change)               \
+ unit = mpnum_product_unit_of(name), change, \
+ refused(unit, a, dst, NULL, MPNUM_ERROR_ARGUMENT, name ", " #change)
   WRONG(unit.products = 65);
   WRONG(unit.products = -1);
   WRONG(unit.products = 0);
@@ -712,6 +715,16 @@ static void bad_input_changes_nothing(void) {
   WRONG(unit.types |= 1u << MPNUM_TYPE_F64);
   WRONG(unit.is_fused = 1);
   WRONG(unit.least = 1);
+  WRONG_IN("exact", unit.is_fused = 1);
+  WRONG_IN("exact", unit.is_flushed = 1);
+  WRONG_IN("exact", unit.products = 4);
+  WRONG_IN("exact", (unit.sum = MPNUM_TYPE_F32, unit.kept = 23));
+  WRONG_IN("exact", unit.types |= 1u << MPNUM_TYPE_F64);
+  WRONG_IN("f32", unit.types |= 1u << MPNUM_TYPE_F64);
+  WRONG_IN("f32.fma", unit.products = 4);
+  WRONG_IN("f64", unit.products = 4);
+  WRONG_IN("f64", unit.is_fused = 1);
+  WRONG_IN("f64", unit.is_flushed = 1);
   refused(mpnum_product_unit_of("h100.bf16"), a, dst, NULL, MPNUM_ERROR_TYPE, "elements");
   refused(mpnum_product_unit_of("b200.mx"), a, dst, NULL, MPNUM_ERROR_TYPE, "no scales");
   x.type = (mpnum_type)99;
