@@ -224,7 +224,8 @@ static void types_are_rounded_once(void) {
             "%s in place", mpnum_type_name(types[s]));
   }
 }
-/* Of ones the results are the weights: in the middle of two codes, and NaN. */
+/* Of ones the results are the weights: in the middle of two codes, NaN, and halfway from
+ * the largest code to what follows it, which IEEE 754 makes Inf. */
 static void middles_go_to_even_and_nan_is_canonical(void) {
   enum { COLUMNS = 70 };
   mpnum_bf16 brain[COLUMNS];
@@ -234,6 +235,7 @@ static void middles_go_to_even_and_nan_is_canonical(void) {
       x[i] = 1;
       weight[i] = i % 9 == 4 ? mpnum_from_bits_f32(0xffc12345u)
                              : 1 + (float)i / (is_16 ? 2048 : 256);
+      if (i % 9 == 2) weight[i] = (i % 2 ? -1 : 1) * (is_16 ? 65520 : 0x1.ffp127f);
     }
     must(mpnum_rms_norm_rows(
         is_16 ? mpnum_matrix_of(MPNUM_TYPE_F16, half_type, 1, COLUMNS)
@@ -243,6 +245,10 @@ static void middles_go_to_even_and_nan_is_canonical(void) {
       CHECK(is_16 ? half_type[i].bits == mpnum_f32_to_f16(weight[i]).bits
                   : brain[i].bits == mpnum_f32_to_bf16(weight[i]).bits,
             "%d: %a of %s", i, (double)weight[i], is_16 ? "f16" : "bf16");
+    for (int i = 2; i < COLUMNS; i += 9)
+      CHECK((is_16 ? half_type[i].bits : brain[i].bits) ==
+                ((is_16 ? 0x7c00 : 0x7f80) | (i % 2 ? 0x8000 : 0)),
+            "%d: no Inf of %s", i, is_16 ? "f16" : "bf16");
   }
 }
 
