@@ -8,6 +8,7 @@
 #include "../func/function_rows.h"
 #include "bits_inputs.h"
 
+#include <mpnum/func/fast.h>
 #include <mpnum/func/light.h>
 
 static int has_f32_functions;
@@ -55,6 +56,11 @@ static void print_functions(void) {
   collect_f32();
   MPNUM_FUNCTION_ROWS_(FUNCTION_ROW)
   MPNUM_LIGHT_ROWS_(LIGHT_FUNCTION)
+  F32_FUNCTION(exp_fast)
+  F32_FUNCTION(sigmoid_fast)
+  F32_FUNCTION(tanh_fast)
+  F32_FUNCTION(silu_fast)
+  F32_FUNCTION(gelu_tanh_fast)
   MPNUM_FUNCTION_ROWS_OF_TWO_(FUNCTION_OF_TWO)
   if (has_f32_functions)
     HASH(mpnum_pow_near_1_f32, FOR_POW, put_f32(pow_near_1(i)));

@@ -19,18 +19,24 @@
  * (is_interleaved) it lies as src does. mpnum_launch_nvfp4_scale takes activations and
  * gradients, too, for the S of NVFP4. A norm, mpnum::normalized_of(MPNUM_NORM_RMS, x,
  * &options), goes to 1 x n blocks by row alone (by column: quantize_normed.cuh); sum,
- * mean and inverse of its options are written. Domain: src, factor and dy are f32, f16,
- * bf16, e5m2 or e4m3 in device memory, as activation_rows.cuh and norm_rows.cuh take
- * them; options NULL: the defaults. Nothing is in the place of codes or scales. Random
- * words of stochastic rounding: element (r, c) of a matrix of C columns takes number
- * offset + r * C + c. Bits: mpnum_quantize_blocks, or mpnum_quantize_array, of those
- * floats. Errors: of the launcher: cudaErrorInvalidValue, and nothing is launched, where
- * one of the two has an error, for options.adds, and for a norm by column. Speed: all is
- * read once (twice in blocks of 128 x 128, and for an S); of a gradient with two halves
- * twice; of a norm whose row has no room in shared memory twice. */
+ * mean and inverse of its options are written.
+ * mpnum::activation_of<MPNUM_ACTIVATION_SILU, true>, or of GELU_TANH, computes by the
+ * approximate instructions of GPUs (fast.h), with about half the instructions: values
+ * within the bounds there, derivatives within 2^-17 of SILU and 2^-16 of GELU_TANH, -0 at
+ * -Inf. Bits are then a GPU's own, and on hosts those of the light forms. Domain: src,
+ * factor and dy are f32, f16, bf16, e5m2 or e4m3 in device memory, as activation_rows.cuh
+ * and norm_rows.cuh take them; options NULL: the defaults. Nothing is in the place of
+ * codes or scales. Random words of stochastic rounding: element (r, c) of a matrix of C
+ * columns takes number offset + r * C + c. Bits: mpnum_quantize_blocks, or
+ * mpnum_quantize_array, of those floats. Errors: of the launcher: cudaErrorInvalidValue,
+ * and nothing is launched, where one of the two has an error, for options.adds, and for a
+ * norm by column. Speed: all is read once (twice in blocks of 128 x 128, and for an S);
+ * of a gradient with two halves twice; of a norm whose row has no room in shared memory
+ * twice. */
 #ifndef MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 #define MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 
+#include "../func/fast.h"
 #include "../rows/activation_rows.cuh"
 #include "quantize_blocks.cuh"
 MPNUM_C_BEGIN_
@@ -51,8 +57,9 @@ struct drops_none_ {
   __device__ __forceinline__ void apply(const Elements &, mpnum_lanes<float, N> &, row,
                                         size_t) const {}
 };
-/* What has no activation, as a matrix of which some are dropped. */
-enum { gate_identity_ = 7 };
+/* What has no activation, as a matrix of which some are dropped; and what is added to a
+ * kind for its approximate form (fast.h). */
+enum { gate_identity_ = 7, gate_fast_ = 8 };
 template <> struct gate_usual_<gate_identity_> {
   enum : uint32_t { most = 0xffffffffu };
   template <bool is_short>
@@ -64,6 +71,71 @@ template <> struct gate_usual_<gate_identity_> {
     return 1;
   }
 };
+enum {
+  gate_fast_silu_ = gate_fast_ + gate_silu_,
+  gate_fast_gelu_tanh_ = gate_fast_ + gate_gelu_tanh_
+};
+static __device__ __forceinline__ float gate_clamped_(float x, uint32_t limit) {
+  return mpnum_clamped_above_scalar_(mpnum_clamped_below_scalar_(x, limit | 0x80000000u),
+                                     limit);
+}
+/* s (1 + w (1 - s)), s the fraction of x that the activation is, w as large as x times
+ * the derivative of what goes into s; -0 at -Inf. The x in w is cut off where s is 0
+ * or 1. */
+static __device__ __forceinline__ float gate_fast_slope_(float s, float w) {
+  const float one = mpnum_constant_scalar_(0x3f800000u);
+  return mpnum_mul_scalar_(s, mpnum_fma_scalar_(w, mpnum_sub_scalar_(one, s), one));
+}
+template <> struct gate_usual_<gate_fast_silu_> {
+  enum : uint32_t { most = 0xffffffffu };
+  template <bool is_short>
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return mpnum_silu_fast_f32(x);
+  }
+  template <bool is_short>
+  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+    return gate_fast_slope_(mpnum_sigmoid_fast_f32(x),
+                            gate_clamped_(x, 0x41a00000u)); /* 20 */
+  }
+};
+template <> struct gate_usual_<gate_fast_gelu_tanh_> {
+  enum : uint32_t { most = 0xffffffffu };
+  template <bool is_short>
+  static __device__ __forceinline__ float value(const gate_ &, float x) {
+    return mpnum_gelu_tanh_fast_f32(x);
+  }
+  template <bool is_short>
+  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+    const float cut = gate_clamped_(x, 0x40a00000u); /* 5 */
+    const float by = mpnum_fma_scalar_(mpnum_mul_scalar_(cut, cut),
+                                       mpnum_constant_scalar_(0x3e5b33b6u),
+                                       mpnum_constant_scalar_(0x3fcc422au));
+    return gate_fast_slope_(mpnum_fast_gelu_fraction_(x), mpnum_mul_scalar_(cut, by));
+  }
+};
+template <>
+__device__ __forceinline__ float gate_value_<gate_fast_silu_>(const gate_ &gate,
+                                                              float x) {
+  if (!gate.has_alpha) return mpnum_silu_fast_f32(x);
+  return mpnum_mul_scalar_(mpnum_silu_fast_f32(mpnum_mul_scalar_(x, gate.alpha)),
+                           gate.inverse);
+}
+template <>
+__device__ __forceinline__ float gate_value_<gate_fast_gelu_tanh_>(const gate_ &,
+                                                                   float x) {
+  return mpnum_gelu_tanh_fast_f32(x);
+}
+template <>
+__device__ __forceinline__ float gate_slope_<gate_fast_silu_>(const gate_ &gate,
+                                                              float x) {
+  return gate_usual_<gate_fast_silu_>::slope<false>(
+      gate, gate.has_alpha ? mpnum_mul_scalar_(x, gate.alpha) : x);
+}
+template <>
+__device__ __forceinline__ float gate_slope_<gate_fast_gelu_tanh_>(const gate_ &gate,
+                                                                   float x) {
+  return gate_usual_<gate_fast_gelu_tanh_>::slope<false>(gate, x);
+}
 /* What a launch computes elements of. to of the job is not used; a factor that is absent
  * is src, so that what is loaded does not depend on it. */
 template <int kind_, bool is_back_, class Dy_, class Src_, class Drop_ = drops_none_>
@@ -413,9 +485,9 @@ static inline computed<gate_elements_<kind, is_back, Dy, Src>>
 computed_gate_(const matrix<Dy> &dy, const matrix<Src> &src,
                const mpnum_activation_options *options) {
   auto made = computed<gate_elements_<kind, is_back, Dy, Src>>();
-  const mpnum_activation activation = kind == +gate_identity_
-                                          ? MPNUM_ACTIVATION_SILU
-                                          : static_cast<mpnum_activation>(kind);
+  const mpnum_activation activation =
+      kind == +gate_identity_ ? MPNUM_ACTIVATION_SILU
+                              : static_cast<mpnum_activation>(kind % gate_fast_);
   auto &job = made.elements.job;
   const unsigned turns = options && options->is_interleaved ? 1 : 0;
   const size_t pairs = src.columns >> turns;
@@ -441,21 +513,32 @@ static inline matrix<typename element_<T>::type> elements_(const matrix<T> &x) {
   return matrix_of(const_cast<typename element_<T>::type *>(x.data), x.rows, x.columns,
                    x.stride);
 }
+/* The kind of an activation. is_fast: by approximate instructions, of SILU and GELU_TANH.
+ */
+template <mpnum_activation activation, bool is_fast> struct gate_kind_of_ {
+  static_assert(!is_fast || activation == MPNUM_ACTIVATION_SILU ||
+                    activation == MPNUM_ACTIVATION_GELU_TANH,
+                "fast: SILU or GELU_TANH");
+  static constexpr int value = activation + (is_fast ? gate_fast_ : 0);
+};
 /* An activation of src, with all that its options have. */
-template <mpnum_activation activation, class Src>
-static inline computed<gate_elements_<activation, false, typename element_<Src>::type,
-                                      typename element_<Src>::type>>
+template <mpnum_activation activation, bool is_fast = false, class Src>
+static inline computed<
+    gate_elements_<gate_kind_of_<activation, is_fast>::value, false,
+                   typename element_<Src>::type, typename element_<Src>::type>>
 activation_of(const matrix<Src> &src, const mpnum_activation_options *options) {
-  return computed_gate_<activation, false>(matrix<typename element_<Src>::type>(),
-                                           elements_(src), options);
+  return computed_gate_<gate_kind_of_<activation, is_fast>::value, false>(
+      matrix<typename element_<Src>::type>(), elements_(src), options);
 }
 /* Its gradient, of that of its results. */
-template <mpnum_activation activation, class Dy, class Src>
-static inline computed<gate_elements_<activation, true, typename element_<Dy>::type,
-                                      typename element_<Src>::type>>
+template <mpnum_activation activation, bool is_fast = false, class Dy, class Src>
+static inline computed<
+    gate_elements_<gate_kind_of_<activation, is_fast>::value, true,
+                   typename element_<Dy>::type, typename element_<Src>::type>>
 activation_backward_of(const matrix<Dy> &dy, const matrix<Src> &src,
                        const mpnum_activation_options *options) {
-  return computed_gate_<activation, true>(elements_(dy), elements_(src), options);
+  return computed_gate_<gate_kind_of_<activation, is_fast>::value, true>(
+      elements_(dy), elements_(src), options);
 }
 
 /* Norms of rows, of a launch that makes blocks along them alone. */

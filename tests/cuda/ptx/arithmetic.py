@@ -5,6 +5,7 @@ A NaN result is the canonical NaN of the format, also where the ISA leaves it op
 """
 
 import math
+from decimal import Context, Decimal
 
 from ptx.values import FORMATS, INFINITE, NAN, NOT_A_NUMBER, finite, infinity
 
@@ -106,20 +107,69 @@ def operation(name, kind, rounding="rn", flushes=False, saturates=False):
     return run
 
 
+PRECISE = Context(prec=60)
+LOG_2 = Decimal(2).ln(PRECISE)
+BITS = 120
+
+
+def of_decimal(value, exponent=0):
+    """What is cut off sets the last bit."""
+    return finite(value < 0, int(PRECISE.multiply(abs(value), 1 << BITS)) | 1, exponent - BITS)
+
+
+def power_of_two(a, _rounding):
+    if a.kind == NAN or a.kind == INFINITE:
+        return finite(False, 0, 0) if a.negative else a
+    numerator, denominator = a.significand << max(a.exponent, 0), 1 << max(-a.exponent, 0)
+    whole, rest = divmod(-numerator if a.negative else numerator, denominator)
+    whole = max(-9999, min(whole, 9999))
+    if rest == 0:
+        return finite(False, 1, whole)
+    return of_decimal(PRECISE.exp(PRECISE.multiply(LOG_2, PRECISE.divide(Decimal(rest), denominator))), whole)
+
+
+def tangent(a, _rounding):
+    if a.kind == NAN or a.is_zero or a.significand.bit_length() + a.exponent < -40:
+        return a
+    if a.kind == INFINITE or a.significand.bit_length() + a.exponent > 6:
+        return finite(a.negative, 1, 0)
+    power = PRECISE.exp(PRECISE.multiply(Decimal(2 * a.significand), PRECISE.power(2, a.exponent)))
+    return of_decimal(PRECISE.divide(PRECISE.subtract(power, 1), PRECISE.add(power, 1)))._replace(negative=a.negative)
+
+
+def inverse_root(a, rounding):
+    return divide_numbers(finite(False, 1, 0), root_number(a, rounding), rounding)
+
+
+APPROXIMATED = {"rcp": lambda a, rounding: divide_numbers(finite(False, 1, 0), a, rounding), "rsqrt": inverse_root,
+                "ex2": power_of_two, "tanh": tangent}
+# How far results are off, by the name of the instruction: a function of the bits of the operand, from -1 to 1, of what the ISA
+# allows. That is places from the nearest, and of tanh 2^-11 of the value. Zeros, Inf and NaN are as the ISA has them.
+ASTRAY = {}
+MOST_PLACES = {"rcp": 1, "ex2": 2}
+
+
 def approximation(name, kind, flushes=False):
-    """rcp and rsqrt with .approx. An inverse is off by one in the last place, as far as it may be, where that is not exact or
-    the significand all ones, of which GPUs have the nearest; a root's inverse is the nearest, as sqrt.rn is made of it."""
+    """rcp, rsqrt, ex2 and tanh with .approx. Unless ASTRAY says how far, an inverse is off by one in the last place, as far as it
+    may be, where that is not exact or the significand all ones, of which GPUs have the nearest, and others are the nearest;
+    sqrt.rn is made of a root's inverse."""
     form = FORMATS[kind]
 
     def run(bits):
         bits = flush(form, bits) if flushes else bits
-        number, one = form.decode(bits), finite(False, 1, 0)
-        if name == "rsqrt":
-            number = root_number(number, "rn")
-        exact = divide_numbers(one, number, "rn")
+        number = form.decode(bits)
+        exact = APPROXIMATED[name](number, "rn")
         nearest, shorter = form.encode(exact, "rn"), form.encode(exact, "rz")
         ones = form.sign_bit - 1 >> form.exponent_bits
-        if name == "rcp" and exact.kind not in (NAN, INFINITE) and bits & ones != ones and exact.significand & 1:
+        is_normal = ones < nearest & ~form.sign_bit < form.infinity
+        if name in ASTRAY and is_normal and number.kind != INFINITE and not number.is_zero:
+            lean = ASTRAY[name](bits)
+            if name == "tanh":
+                more = (1 << 22) + round(lean * 2047)  # of 2048, as the rounding comes on top
+                nearest = form.encode(finite(exact.negative, exact.significand * more, exact.exponent - 22))
+            else:
+                nearest += round(lean * MOST_PLACES[name])
+        elif name == "rcp" and exact.kind not in (NAN, INFINITE) and bits & ones != ones and exact.significand & 1:
             nearest = shorter + 1 if nearest == shorter else shorter
         return flush(form, nearest) if flushes else nearest
     return run

@@ -82,7 +82,7 @@ def assign(context, target, width, expression, wraps=True):
     return [f"{context.target(target, width)} = ({expression}){mask}"]
 
 
-@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt")
+@opcode("add", "sub", "mul", "mad", "fma", "div", "min", "max", "abs", "neg", "sqrt", "rcp", "rsqrt", "ex2", "tanh")
 def arithmetic_operation(name, modifiers, operands, context):
     kind = modifiers.kind()
     if kind in FLOATS:
@@ -139,7 +139,7 @@ def float_operation(name, kind, modifiers, operands, context):
         function = arithmetic.extreme(name, scalar, modifiers.flag("NaN"), flushes)
     elif name in ("abs", "neg"):
         function = arithmetic.sign_operation(name, scalar, flushes)
-    elif name in ("rcp", "rsqrt"):
+    elif name in arithmetic.APPROXIMATED:
         if not modifiers.flag("approx"):
             raise ValueError("unknown modifier")
         function = arithmetic.approximation(name, scalar, flushes)

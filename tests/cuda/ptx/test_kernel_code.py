@@ -126,7 +126,7 @@ class Quantiser:
     edge: int = 32
     is_square: bool = False
     is_stochastic: bool = False
-    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type; summed: with sums of columns; dropped: dropout; normed: norms
+    of: str = ""  # silu, or dsilu, its gradient: of src and a factor of its type, fast_ by approximate instructions; summed: with sums of columns; dropped: dropout; normed: norms
 
     @property
     def name(self):
@@ -157,9 +157,10 @@ class Quantiser:
         if self.of == "normed":
             return f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::normed_elements_<{src}>>", f"_{kernel}_kernel_I\\w*EEEfN\\w*16normed_elements_I"
         if self.of:
-            is_back = self.of[0] == "d"
-            return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<mpnum::gate_silu_, {str(is_back).lower()}, {src}, {src}>>",
-                    f"_{kernel}_kernel_I\\w*EEEfN\\w*14gate_elements_ILi0ELb{int(is_back)}E")
+            is_back, is_fast = "dsilu" in self.of, "fast" in self.of
+            kind = f"mpnum::gate_{'fast_' * is_fast}silu_"
+            return (f"mpnum_{kernel}_kernel_<{blocks}, float, mpnum::gate_elements_<{kind}, {str(is_back).lower()}, {src}, {src}>>",
+                    f"_{kernel}_kernel_I\\w*EEEfN\\w*14gate_elements_ILi{8 * is_fast}ELb{int(is_back)}E")
         return (f"mpnum_{kernel}_kernel_<{blocks}, {src}>",
                 f"_{kernel}_kernel_I\\w*{mangled(dst)}\\w*_E{number}ELj{self.edge}ELb{int(self.is_square)}"
                 f"ELb{int(self.is_stochastic)}EEE{mangled(src)}(PK\\w*)?E")
@@ -201,6 +202,7 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("back", "mx", "bf16", "e4m3"), ("back", "mx", "bf16", "e2m1"), ("back", "nvfp4", "f32", "e2m1", 16),
     ("back", "nvfp4", "bf16", "e2m1", 16), ("tile", "nvfp4", "f32", "e2m1", 16), ("tile", "nvfp4", "bf16", "e2m1", 16),
     ("rows", "mx", "bf16", "e4m3", 32, False, False, "silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "dsilu"),
+    ("rows", "mx", "bf16", "e4m3", 32, False, False, "fast_silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "fast_dsilu"),
     ("tile", "mx", "bf16", "e4m3", 32, False, False, "summed"),
     ("rows", "mx", "bf16", "e4m3", 32, False, False, "dropped"),
     ("tile", "mx", "bf16", "e4m3", 32, False, False, "normed"))]

@@ -8,6 +8,7 @@
 #include "computed_checks.hpp"
 
 #include <mpnum/blocks/quantize_hadamard.cuh>
+#include <mpnum/func/light.h>
 #include <mpnum/rows/activation_backward.h>
 
 namespace {
@@ -42,6 +43,93 @@ void backward_of(unsigned seed) {
                      view_of(dy), const_view_of(at.src), &at.options));
   }
 }
+
+#if !TEST_ON_GPU /* a GPU has bits of its own */
+constexpr float ALPHA = 1.702f;
+void silu_of_alpha(float *y, const float *x, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    y[i] = x[i] * ALPHA;
+  mpnum_silu_light_f32_array(y, y, n);
+  for (std::size_t i = 0; i < n; ++i)
+    y[i] = y[i] * (1 / ALPHA);
+}
+/* By approximate instructions, which on hosts are the light forms. */
+template <mpnum_activation activation, class Src, class Launch>
+void fast_forward_of(unsigned seed) {
+  for (unsigned i = 0; i < 16; ++i) {
+    drawn<Src> at(101 * seed + i, i % 4 == 3);
+    at.draw(activation, i % 2);
+    matrix<float> want(at.rows, at.pairs, 0, 0);
+    mpnum_activation_options lighter = at.options;
+    lighter.function = activation == MPNUM_ACTIVATION_GELU_TANH
+                           ? mpnum_gelu_tanh_light_f32_array
+                       : lighter.alpha == ALPHA ? silu_of_alpha
+                                                : mpnum_silu_light_f32_array;
+    lighter.alpha = 0;
+    must(mpnum_activation_rows(activation, to_columns(want, 0, at.pairs), at.src.view(),
+                               &lighter));
+    check_launch(
+        Launch(), at, want,
+        mpnum::activation_of<activation, true>(const_view_of(at.src), &at.options));
+  }
+}
+/* value and slope: of a float, with the alpha of options. */
+template <mpnum_activation activation, class Dy, class Src, class Launch, class Value,
+          class Slope>
+void fast_backward_of(unsigned seed, Value value, Slope slope) {
+  for (unsigned i = 0; i < 16; ++i) {
+    drawn<Src> at(101 * seed + i, i % 4 == 3);
+    at.is_turned = false;
+    at.options.is_interleaved = 0;
+    at.options.bias = nullptr;
+    at.options.limit = at.options.offset = 0;
+    at.draw(activation, i % 2);
+    matrix<Dy> dy(at.rows, at.pairs, at.extra, i);
+    const std::size_t n = at.pairs;
+    const bool has_alpha = at.options.alpha == ALPHA;
+    matrix<float> want(at.rows, at.has_factor ? 2 * n : n, 0, 0);
+    for (std::size_t r = 0; r < at.rows; ++r)
+      for (std::size_t c = 0; c < n; ++c) {
+        const std::size_t k = r * at.src.stride + c;
+        const float x = mpnum::row_any_nan_<Src>::in(at.src.begin()[k]);
+        const float given = mpnum::row_any_nan_<Dy>::in(dy.begin()[k]);
+        float *const row = want.values.data() + r * want.stride;
+        float own = given;
+        if (at.has_factor) {
+          own = given * mpnum::row_any_nan_<Src>::in(at.factor.begin()[k]);
+          row[n + c] = mpnum_canonical_(
+              given * (has_alpha ? value(x * ALPHA) * (1 / ALPHA) : value(x)));
+        }
+        row[c] = mpnum_canonical_(own * slope(has_alpha ? x * ALPHA : x));
+      }
+    check_launch(Launch(), at, want,
+                 mpnum::activation_backward_of<activation, true>(
+                     view_of(dy), const_view_of(at.src), &at.options));
+  }
+}
+void fast_activations_have_the_light_codes(void) {
+  fast_forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mx>(16);
+  fast_forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(17);
+  fast_forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, one_scale>(18);
+}
+/* s (1 + x v' (1 - s)), s the logistic function of v; x is cut off at 20 and 5. */
+float fast_slope(float s, float x, float by) { return s * std::fma(x * by, 1 - s, 1.0f); }
+float fast_silu_slope(float x) {
+  return fast_slope(mpnum_sigmoid_light_f32(x), std::max(-20.0f, std::min(x, 20.0f)), 1);
+}
+float fast_gelu_tanh_slope(float x) {
+  const float cut = std::max(-5.0f, std::min(x, 5.0f));
+  const float v = x * std::fma(x * x, 0.071354814f, 1.5957691f);
+  return fast_slope(mpnum_sigmoid_light_f32(v), cut,
+                    std::fma(cut * cut, 0.21406445f, 1.5957691f));
+}
+void fast_gradients_have_the_light_codes(void) {
+  fast_backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, mx>(
+      19, mpnum_silu_light_f32, fast_silu_slope);
+  fast_backward_of<MPNUM_ACTIVATION_GELU_TANH, float, mpnum_f16, nvfp4<1, false>>(
+      20, mpnum_gelu_tanh_light_f32, fast_gelu_tanh_slope);
+}
+#endif
 
 /* Columns are a multiple of n; half of the matrices have tiles that go by vectors. Some
  * have Inf and NaN, and sums that overflow. */
@@ -202,10 +290,14 @@ void what_does_not_fit_launches_nothing(void) {
 } // namespace
 
 int main(int count, char **arguments) {
-  return run_tests(count, arguments,
-                   {TEST(activations_have_the_hosts_codes),
-                    TEST(gradients_have_the_hosts_codes),
-                    TEST(transforms_have_the_hosts_codes),
-                    TEST(transforms_that_do_not_fit_launch_nothing),
-                    TEST(what_does_not_fit_launches_nothing)});
+  return run_tests(count, arguments, {
+    TEST(activations_have_the_hosts_codes), TEST(gradients_have_the_hosts_codes),
+#if !TEST_ON_GPU
+        TEST(fast_activations_have_the_light_codes),
+        TEST(fast_gradients_have_the_light_codes),
+#endif
+        TEST(transforms_have_the_hosts_codes),
+        TEST(transforms_that_do_not_fit_launch_nothing),
+        TEST(what_does_not_fit_launches_nothing)
+  });
 }
