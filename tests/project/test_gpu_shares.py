@@ -97,6 +97,19 @@ def rows_and_gradients_move_what_they_read_and_write():
     assert {name: tool.described(name)[1] for name in want} == want
 
 
+def kernels_have_one_goal_each():
+    """All but optimizers; what misses a goal stands in the table of kernels, with its bound."""
+    for name, _ in tool.kernels():
+        found = [what for what, _, names in tool.GOALS if re.match(names, name)]
+        assert len(found) == (not name.startswith("adamw")), (name, found)
+    lines, table = tool.goals().splitlines()[2:], tool.table()
+    assert len(lines) == len(tool.GOALS)
+    for line in lines:
+        for reached, all_of, least in re.findall(r"(\d+) of (\d+)(?:, least (.*?) \|)?", line):
+            assert (reached == all_of) == (not least), line
+            assert not least or f"| {least.partition(': ')[2]}" in table and least.partition(":")[0] in table, line
+
+
 def instructions(text):
     return [hot.Instruction(line.strip(), False, ["L"] if line.startswith("L:") else []) for line in text.strip().splitlines()]
 
@@ -134,6 +147,6 @@ def other_arguments_are_refused():
 
 sys.exit(tap.run(the_least_of_the_bounds_is_the_share, rows_load_and_compute_in_turn, threads_are_those_with_registers, what_is_on_the_way_is_the_h100s,
                  what_was_measured_has_its_prediction,
-                 what_is_read_is_of_the_kernels_that_are_counted, rows_and_gradients_move_what_they_read_and_write,
+                 what_is_read_is_of_the_kernels_that_are_counted, kernels_have_one_goal_each, rows_and_gradients_move_what_they_read_and_write,
                  bytes_are_in_flight_until_one_is_used, pipes_are_told_by_their_opcodes,
                  the_page_has_what_is_printed, other_arguments_are_refused))
