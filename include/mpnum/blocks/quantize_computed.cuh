@@ -342,7 +342,7 @@ static __global__ void __launch_bounds__(512, 1)
   const mpnum::row_place_ place = mpnum::row_place_in_(job.from);
   mpnum::norm_row_<Src> row = mpnum::norm_row_of_(job.from, place);
   mpnum::norm_find_(row, job.from, place, &scratch);
-  __syncwarp(); /* a stored sum is read by other lanes */
+  /* A stored sum that is read is one of this block, which has met a barrier since. */
   const mpnum::norm_elements_<Src> elements = {row.load, place.kept, job.from.weight,
                                                job.from.bias, row.found.map};
   for (unsigned first = 0; 4 * first < place.columns; first += blockDim.x)

@@ -18,6 +18,7 @@ from ptx.warp import barrier_result, perform
 
 MAX_THREADS = 1024
 ORDERS = {"forward": lambda threads: threads, "reverse": lambda threads: threads[::-1]}
+NOWHERE = 1 << 48
 
 
 class Compiled:
@@ -166,6 +167,9 @@ class Thread:
         return self.block.machine.memory, address, ()
 
     def inside(self, address, window):
+        """An address in a space. NULL, which compilers convert before they ask whether it is, becomes one where nothing lies."""
+        if address == 0:
+            return NOWHERE
         if address & ~WINDOW_MASK != window:
             raise PtxError(f"cvta.to of an address of another space: {address:#x}")
         return address & WINDOW_MASK
@@ -236,6 +240,7 @@ class Block:
 
     def attempt(self, thread, function, *arguments):
         """Calls code of a thread; an error is told with the instruction where it came up."""
+        self.machine.memory.thread = thread
         try:
             return function(*arguments)
         except (PtxError, NameError, TypeError, AttributeError, ValueError, OverflowError, IndexError) as error:

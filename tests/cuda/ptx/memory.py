@@ -89,13 +89,15 @@ class Space:
 
 
 class GlobalSpace(Space):
-    """Global memory. Where a launch has several blocks, one after the other, each shows the others what it does as late as a GPU
+    """Global memory. A thread reads what another one of its block has stored behind a barrier of both, to which a shuffle is none.
+    Where a launch has several blocks, one after the other, each shows the others what it does as late as a GPU
     may: its stores, and atomics whose results nobody reads, are its own until one of its threads passes a fence, and after its
     end until that of the launch. Atomics with a result are done at once."""
 
     def __init__(self):
         super().__init__("global", 32)
         self.is_weak, self.stored, self.reductions, self.left = False, {}, [], []
+        self.thread, self.writers = None, {}  # who runs; {byte address: access} of its block
 
     def begin_block(self):
         self.is_weak = True
@@ -103,6 +105,7 @@ class GlobalSpace(Space):
     def end_block(self):
         self.left.append((self.stored, self.reductions))
         self.is_weak, self.stored, self.reductions = False, {}, []
+        self.thread, self.writers = None, {}
 
     def end_launch(self):
         self.end_block()
@@ -135,12 +138,16 @@ class GlobalSpace(Space):
             self.perform(*one)
 
     def load(self, address, size):
+        if address in self.writers:
+            check_race(self.writers[address], access_of(self.thread), "global", address)
         if self.stored or self.reductions:
             self.find(address, size, "load")
             self.settle(address, size)
         return super().load(address, size)
 
     def store(self, address, size, value):
+        if self.thread:
+            self.writers.update(dict.fromkeys(range(address, address + size), access_of(self.thread)))
         if not self.is_weak:
             super().store(address, size, value)
             return
@@ -184,13 +191,12 @@ class SharedSpace(Space):
             self.note(address, size, thread, True)
 
     def note(self, address, size, thread, is_write, is_atomic=False):
-        access = (thread, thread.block.epoch, len(thread.block.syncs), is_atomic)
+        access = access_of(thread, is_atomic)
         for place in range(address, address + size):
             earlier = [self.writers.get(place)] + (list(self.readers.get(place, {}).values()) if is_write else [])
             for other in earlier:
-                if other and races(other, access):
-                    raise PtxError(f"race: threads {other[0].index} and {thread.index} access shared memory at "
-                                   f"{place:#x} with no barrier between")
+                if other:
+                    check_race(other, access, "shared", place)
             if is_write:
                 self.writers[place] = access
                 self.readers.pop(place, None)
@@ -205,6 +211,16 @@ class SharedSpace(Space):
 
     def reduce(self, address, size, function, thread=None):
         self.atomic(address, size, function, thread)
+
+
+def access_of(thread, is_atomic=False):
+    return thread, thread.block.epoch, len(thread.block.syncs), is_atomic
+
+
+def check_race(earlier, later, space, place):
+    if races(earlier, later):
+        raise PtxError(f"race: threads {earlier[0].index} and {later[0].index} access {space} memory at {place:#x} with no barrier "
+                       "between")
 
 
 def races(earlier, later):

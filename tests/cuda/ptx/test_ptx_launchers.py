@@ -262,6 +262,9 @@ SUM = NORM + f"""  how.bias = bias;
   how.residual = {OF(F16, 'hidden')};
   how.sum = {TO(F16, 'hidden')};
 """
+LONG = """  how.residual = mpnum_const_matrix_of(MPNUM_TYPE_F16, hidden, 1, 12064);
+  how.sum = mpnum_matrix_of(MPNUM_TYPE_F16, hidden, 1, 12064);
+"""
 LOSS = """mpnum_cross_entropy_options how = mpnum_cross_entropy_default();
   how.label_smoothing = 0.125f;
   how.reduction = MPNUM_REDUCTION_MEAN;
@@ -361,6 +364,18 @@ CASES = [
   const mpnum_status status = mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, made, 64, 64),
                                                    mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 64), &how);
   return status ? status : mpnum_quantize_blocks(&across, by_column, mpnum_const_matrix_of(MPNUM_TYPE_F32, made, 64, 64), 0, 0);""", "own"),
+    # A row without room in shared memory, whose sum is stored, and read again by other threads.
+    Case("mx_e4m3_of_a_long_norm", {"x": ("mpnum_f16", halves(12064)), "hidden": ("mpnum_f16", halves(12064, 1)),
+                                    "codes": ("char", out(12064)), "scales": ("char", out(377)), "weight": ("float", floats(12064, 2))},
+         NORM + LONG + """  const mpnum_blockscaled by_row = {codes, 12064, scales, 377, 0, 1};
+  return mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, 0, mpnum::normalized_of(MPNUM_NORM_RMS, mpnum::matrix_of(x, 1, 12064), &how),
+                                              MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS, 0);""",
+         NORM + LONG + """  const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  const mpnum_blockscaled by_row = {codes, 12064, scales, 377, 0, 1};
+  static float made[12064];
+  const mpnum_status status = mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, made, 1, 12064),
+                                                   mpnum_const_matrix_of(MPNUM_TYPE_F16, x, 1, 12064), &how);
+  return status ? status : mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_F32, made, 1, 12064), 0, 0);"""),
     Case("nvfp4_ue5m3", {"x": ("mpnum_bf16", bfloats(8 * 128)), "codes": ("char", out(512)), "scales": ("char", out(64)),
                          "one": ("float", one(1)), "y": ("float", out(8 * 128))},
          """const mpnum_blockscaled by_row = {codes, 128, scales, 64, 0, 0};

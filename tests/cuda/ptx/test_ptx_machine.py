@@ -140,6 +140,27 @@ def a_missing_barrier_is_a_race():
     launch(body.replace("st.shared.u32 [%r4], 5;", "bar.sync 0; st.shared.u32 [%r4], 5;"), 64, module=WORDS)
 
 
+def a_missing_barrier_of_global_memory_is_a_race():
+    """Within a block, where a shuffle is none."""
+    body = """  st.global.u32 [%d1], %r0;
+  {barrier}
+  xor.b32 %r5, %r0, {other};
+  cvt.u64.u32 %d3, %r5;
+  shl.b64 %d3, %d3, 2;
+  ld.param.u64 %d4, [out];
+  add.u64 %d3, %d3, %d4;
+  ld.global.u32 %r6, [%d3];
+  bar.sync 0;
+  st.global.u32 [%d1], %r6;
+"""
+    shuffle = "shfl.sync.idx.b32 %r7, %r0, 0, 31, -1;"
+    for barrier, other in (("bar.sync 0;", 32), ("bar.warp.sync -1;", 1)):
+        assert launch(body.format(barrier=barrier, other=other), 64) == [lane ^ other for lane in range(64)]
+    for barrier, other in ((shuffle, 1), ("bar.warp.sync -1;", 32)):
+        for blocks in (1, 2):
+            fails("race", body.format(barrier=barrier, other=other), threads=64, blocks=blocks, order="reverse")
+
+
 def barriers_that_not_all_reach_are_a_deadlock():
     fails("deadlock", "bar.sync 1, 96;", threads=64)
     body = """
@@ -279,6 +300,8 @@ def spaces_and_vectors_work():
                  " st.global.u32 [%d1], %r3;", 1, module=WORDS)
     assert got == [0xffffffff], got
     fails("another space", "cvta.to.shared.u64 %d3, %d0;")
+    launch("cvta.to.shared.u64 %d3, 0;")
+    fails("out of bounds", "cvta.to.shared.u64 %d3, 0; ld.shared.u32 %r2, [%d3+4];")
 
 
 def mistakes_are_errors():
@@ -367,7 +390,8 @@ if __name__ == "__main__":
     sys.exit(tap.run(
         shuffles_take_from_their_lane, a_lane_outside_a_shuffle_is_undefined,
         a_mask_names_those_that_take_part, votes_count_the_lanes_of_the_mask, warps_reduce,
-        barriers_order_shared_memory, a_missing_barrier_is_a_race, barriers_that_not_all_reach_are_a_deadlock,
+        barriers_order_shared_memory, a_missing_barrier_is_a_race, a_missing_barrier_of_global_memory_is_a_race,
+        barriers_that_not_all_reach_are_a_deadlock,
         named_barriers_count_threads, atomics_return_the_old_value, other_blocks_see_what_has_passed_a_fence,
         memory_is_checked,
         spaces_and_vectors_work, mistakes_are_errors, control_flow_works, scopes_have_their_own_names,
