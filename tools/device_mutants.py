@@ -178,7 +178,8 @@ def compile_words(folder, flags):
 def includes(folder, source, headers):
     """Whether a program includes one of the headers, so that it can meet a fault there."""
     said = subprocess.run([*compile_words(folder, []), "-MM", source], check=True, capture_output=True, text=True).stdout
-    return any(str(header) in said for header in headers)
+    met = set(map(os.path.normpath, said.split()))  # headers of another room are included by way of their own
+    return any(str(header) in met for header in headers)
 
 
 def programs(folder, headers, pool):
