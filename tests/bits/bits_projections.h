@@ -4,7 +4,7 @@
 #ifndef MPNUM_TESTS_BITS_PROJECTIONS_H
 #define MPNUM_TESTS_BITS_PROJECTIONS_H
 
-#include "bits_inputs.h"
+#include "bits_blocks.h"
 #include "../harness/must.h"
 
 #include <mpnum/array/p3109.h>
@@ -59,6 +59,28 @@ static void put_projected_array(uint32_t i) {
     put(code);
   }
 }
+/* A variant of stochastic rounding by any number of bits, from f32 or f64. */
+static void put_few_bits(char variant, mpnum_type src_type, uint32_t i) {
+  const uint32_t most = variant == 'A' ? 32 : variant == 'B' ? 31 : 8;
+  const mpnum_type type = (mpnum_type)(MPNUM_TYPE_TF32 + i % 12);
+  const int is_f64 = src_type == MPNUM_TYPE_F64;
+  float floats[PROJECTED];
+  double doubles[PROJECTED];
+  uint32_t dst[PROJECTED] = {0};
+  for (uint32_t k = 0; k < PROJECTED; ++k) {
+    floats[k] = projected_f32(i * PROJECTED + k);
+    doubles[k] = projected_f64(i * PROJECTED + k);
+  }
+  put_int((int)mpnum_convert_array(
+      type, dst, src_type, is_f64 ? (const void *)doubles : floats, PROJECTED,
+      mpnum_rounding_stochastic(variant, 1 + (int)(i / 12 % most)),
+      (mpnum_overflow)(i / 5 % 2), i, i % 7));
+  put_words((const uint8_t *)dst,
+            type == MPNUM_TYPE_TF32                             ? 4
+            : type == MPNUM_TYPE_BF16 || type == MPNUM_TYPE_F16 ? 2
+                                                                : 1,
+            PROJECTED);
+}
 static const mpnum_type split_types[] = {MPNUM_TYPE_BF16, MPNUM_TYPE_F16,
                                          MPNUM_TYPE_TF32};
 static void put_split(uint32_t i) {
@@ -90,6 +112,7 @@ static void put_split_matrix(uint32_t i) {
 }
 
 #define FOR_PROJECTIONS for (uint32_t i = 0; i < 27 * 896; ++i)
+#define FOR_FEW_BITS    for (uint32_t i = 0; i < 384; ++i)
 static void print_projections(void) {
   HASH(mpnum_encode_stochastic, for (uint32_t i = 0; i < 200000; ++i),
        put(mpnum_encode_stochastic(projected_format(i), projected_f32(i),
@@ -111,6 +134,15 @@ static void print_projections(void) {
   });
   HASH(mpnum_p3109_convert_array, for (uint32_t i = 0; i < 27 * 896; i += 7),
        put_projected_array(i));
+  HASH(mpnum_rounding_stochastic, for (int bits = -40; bits < 80; ++bits),
+       for (const char *variant = "ABCDa"; *variant; ++variant)
+           put_int((int)mpnum_rounding_stochastic(*variant, bits)));
+  HASH(few_bits_A_of_f32, FOR_FEW_BITS, put_few_bits('A', MPNUM_TYPE_F32, i));
+  HASH(few_bits_B_of_f32, FOR_FEW_BITS, put_few_bits('B', MPNUM_TYPE_F32, i));
+  HASH(few_bits_C_of_f32, FOR_FEW_BITS, put_few_bits('C', MPNUM_TYPE_F32, i));
+  HASH(few_bits_A_of_f64, FOR_FEW_BITS, put_few_bits('A', MPNUM_TYPE_F64, i));
+  HASH(few_bits_B_of_f64, FOR_FEW_BITS, put_few_bits('B', MPNUM_TYPE_F64, i));
+  HASH(few_bits_C_of_f64, FOR_FEW_BITS, put_few_bits('C', MPNUM_TYPE_F64, i));
   HASH(mpnum_split, for (uint32_t i = 0; i < 100000; ++i), put_split(i));
   HASH(mpnum_split_matrix, for (uint32_t i = 0; i < 300; ++i), put_split_matrix(i));
 }

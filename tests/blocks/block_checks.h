@@ -21,6 +21,8 @@ typedef struct block_format {
   char name[64];
   mpnum_blockscale_format format;
   ref_blocks reference;
+  char variant; /* of stochastic rounding by so many bits, 0: by 32 */
+  int bits;
 } block_format;
 enum { FORMATS_ROOM = 64 };
 static block_format formats[FORMATS_ROOM];
@@ -283,10 +285,24 @@ static inline uint32_t tensor_scale_of(const block_format *format, const uint32_
 }
 
 static const mpnum_quantize_options block_seed = {UINT64_C(0x123456789), 5};
-static inline uint32_t *random_words(size_t n) {
+/* The number of 32 bits that moves what the upper bits of a word do by a variant: that
+ * number over 2^bits, for B a half more; for C, which a tie moves to an even number, less
+ * than any f32 tells from it if that number is odd. */
+static inline uint32_t number_of_word(const block_format *format, uint32_t word) {
+  const uint32_t gap = format->bits ? UINT32_C(1) << (32 - format->bits) : 1;
+  const uint32_t half = format->variant > 'A' ? gap / 2 : 0;
+  return word / gap * gap + half - (format->variant == 'C' && word / gap % 2 != 0);
+}
+static inline void set_few_bits(block_format *format, char variant, int bits) {
+  format->variant = variant;
+  format->bits = bits;
+  format->format.rounding = mpnum_rounding_stochastic(variant, bits);
+}
+static inline uint32_t *random_words(const block_format *format, size_t n) {
   uint32_t *words = (uint32_t *)allocate(n * 4);
   for (size_t i = 0; i < n; ++i)
-    words[i] = mpnum_random(block_seed.seed, block_seed.offset + i);
+    words[i] =
+        number_of_word(format, mpnum_random(block_seed.seed, block_seed.offset + i));
   return words;
 }
 
@@ -312,8 +328,9 @@ static inline void quantize_there(block_words *words, const block_format *format
                                   const uint32_t *src, uint32_t tensor_scale) {
   uint32_t *random = NULL;
   ref_blocks reference = format->reference;
-  reference.is_stochastic = format->format.rounding == MPNUM_ROUND_STOCHASTIC;
-  if (reference.is_stochastic) random = random_words(words->rows * words->columns);
+  reference.is_stochastic = format->format.rounding >= MPNUM_ROUND_STOCHASTIC;
+  if (reference.is_stochastic)
+    random = random_words(format, words->rows * words->columns);
   ref_quantize(&reference, words->codes, words->scales, src, words->rows, words->columns,
                tensor_scale, random, &words->losses);
   for (size_t i = 0; i < words->rows * words->columns; ++i)

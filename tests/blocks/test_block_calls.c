@@ -102,6 +102,8 @@ static block_call choose_call(int is_wide) {
   call.is_swizzled = is_multiplied(&call.format.format) && below(3) == 0;
   if (!call.format.format.is_int8 && below(3) == 0)
     call.format.format.rounding = MPNUM_ROUND_STOCHASTIC;
+  if (call.format.format.rounding == MPNUM_ROUND_STOCHASTIC && below(2))
+    set_few_bits(&call.format, "ABC"[below(3)], 1 + (int)below(8));
   call.options.seed = random_bits(&state);
   call.options.offset = below(2) ? below(9) : random_bits(&state);
   call.src = (uint32_t *)allocate(call.rows * call.columns * 4);
@@ -123,10 +125,12 @@ static void expect_words(const block_call *call, block_words *want) {
   ref_blocks reference = call->format.reference;
   uint32_t *random = (uint32_t *)allocate(n * 4);
   for (size_t i = 0; i < n; ++i)
-    random[i] = mpnum_random(call->options.seed, call->options.offset +
-                                                     i / call->columns * call->stride +
-                                                     i % call->columns);
-  reference.is_stochastic = call->format.format.rounding == MPNUM_ROUND_STOCHASTIC;
+    random[i] =
+        number_of_word(&call->format, mpnum_random(call->options.seed,
+                                                   call->options.offset +
+                                                       i / call->columns * call->stride +
+                                                       i % call->columns));
+  reference.is_stochastic = call->format.format.rounding >= MPNUM_ROUND_STOCHASTIC;
   ref_quantize(&reference, want->codes, want->scales, call->src, call->rows,
                call->columns, call->scale, random, &want->losses);
   for (size_t i = 0; i < n; ++i)
@@ -810,7 +814,8 @@ static void bad_formats_are_named(void) {
       {"scale_type", FIELD(scale_type), 0},
       {"policy", FIELD(policy), 2},
       {"rounding", FIELD(rounding), MPNUM_ROUND_UP},
-      {"rounding", FIELD(rounding), 99},
+      {"rounding", FIELD(rounding), MPNUM_ROUND_STOCHASTIC + 1},
+      {"rounding", FIELD(rounding), 105}, /* C of 9 bits, had it that many */
       {"amax_floor", FIELD(amax_floor), 0x3f800000},
       {"amax_floor", FIELD(amax_floor), 0x7fc00000},
   };

@@ -426,8 +426,12 @@ static void stochastic_rounding_is_the_reference_s(void) {
     if (format.format.is_int8) continue; /* has no stochastic rounding */
     format.format.rounding = MPNUM_ROUND_STOCHASTIC;
     fill_random(src, ROWS * COLUMNS, -8, 12, &state);
-    check_against_reference(&format, src, ROWS, COLUMNS,
-                            tensor_scale_of(&format, src, ROWS * COLUMNS));
+    for (int k = 0; k < 4; ++k) {
+      static const int bits[] = {11, 31, 7};
+      if (k > 0) set_few_bits(&format, "ABC"[k - 1], bits[k - 1]);
+      check_against_reference(&format, src, ROWS, COLUMNS,
+                              tensor_scale_of(&format, src, ROWS * COLUMNS));
+    }
   }
 }
 

@@ -37,6 +37,13 @@ void codes_p3109_encode(const mpnum_p3109 *to, const double *src, const uint32_t
 int codes_p3109_array(const mpnum_p3109 *to, void *dst, const mpnum_format *src_format,
                       const void *src, size_t count, uint64_t seed, uint64_t offset);
 uint32_t codes_random(uint64_t seed, uint64_t index);
+int codes_rounding(char variant, int bits);
+int codes_isa_force(int isa);
+int codes_array_formats(const mpnum_format *format, void *dst, const float *src,
+                        size_t count, int rounding, int overflow, uint64_t seed,
+                        uint64_t offset);
+int codes_array(const char *type, void *dst, const char *src_type, const void *src,
+                size_t count, int rounding, int overflow, uint64_t seed, uint64_t offset);
 
 enum { OPTIMIZERS = 2, MOST_TENSORS = 32 };
 void codes_scale_trace(double growth, double backoff, int interval, float init,
@@ -145,6 +152,28 @@ int codes_p3109_array(const mpnum_p3109 *to, void *dst, const mpnum_format *src_
 }
 
 uint32_t codes_random(uint64_t seed, uint64_t index) { return mpnum_random(seed, index); }
+
+int codes_rounding(char variant, int bits) {
+  return (int)mpnum_rounding_stochastic(variant, bits);
+}
+
+int codes_isa_force(int isa) { return (int)mpnum_isa_force((mpnum_isa)isa); }
+
+int codes_array_formats(const mpnum_format *format, void *dst, const float *src,
+                        size_t count, int rounding, int overflow, uint64_t seed,
+                        uint64_t offset) {
+  return (int)mpnum_convert_array_formats(*format, dst, mpnum_format_of(MPNUM_TYPE_F32),
+                                          src, count, (mpnum_rounding)rounding,
+                                          (mpnum_overflow)overflow, seed, offset);
+}
+
+int codes_array(const char *type, void *dst, const char *src_type, const void *src,
+                size_t count, int rounding, int overflow, uint64_t seed,
+                uint64_t offset) {
+  return (int)mpnum_convert_array(type_named(type), dst, type_named(src_type), src, count,
+                                  (mpnum_rounding)rounding, (mpnum_overflow)overflow,
+                                  seed, offset);
+}
 
 static mpnum_grad_scaler scaler_of(double growth, double backoff, int interval,
                                    float init) {

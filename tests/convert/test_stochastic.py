@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Stochastic rounding of 1 to 32 bits against the sums that P3109 defines it by, in integers of Python.
+"""Stochastic rounding of 1 to 32 bits against the sums that P3109 defines it by, in integers of Python: of numbers, and of
+arrays with each instruction set.
 
     test_stochastic.py PATH-OF-CODES-LIBRARY
 """
@@ -16,11 +17,13 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "harness"))
 import tap
 
 IEEE, SATURATE = range(2)
-STOCHASTIC = 6
+STOCHASTIC, ARGUMENT = 6, 1
+MOST_BITS = {"A": 32, "B": 31, "C": 8}  # of a rounding
 F32_LEAST, F64_LEAST = -149, -1074  # the last place of subnormals
 FNUZ, P3109 = 2, 4
 
 library = ctypes.CDLL(sys.argv[1])
+library.codes_random.restype = ctypes.c_uint32
 
 
 class Format:
@@ -67,6 +70,13 @@ FORMATS = [
     Format("one mantissa bit, high", 1, 6, 1, -60, 0x7F, 0x80, False, specials=FNUZ),
     Format("one mantissa bit, low", 1, 6, 1, 120, 0x7F, 0x80, False, specials=FNUZ),
 ]
+
+
+ALL_TYPES = [one for one in FORMATS if one.has_minus_zero] + [
+    Format("e3m4", 1, 3, 4, 3, 0x6F, 0x70), Format("e3m2", 1, 3, 2, 3, 0x1F, None), Format("e2m3", 1, 2, 3, 1, 0x1F, None),
+    Format("e4m3fnuz", 1, 4, 3, 8, 0x7F, 0x80, False), Format("e5m2fnuz", 1, 5, 2, 16, 0x7F, 0x80, False)]
+for fnuz in ALL_TYPES[-2:]:
+    fnuz.has_minus_zero = False
 
 
 def moves(variant, part, places, bits, number):
@@ -168,6 +178,93 @@ def f64_goes_where_the_sums_say():
     check_all(53, F64_LEAST)
 
 
+def rounding_of(variant, bits):
+    return library.codes_rounding(ctypes.c_char(variant.encode()), bits)
+
+
+def critical(format, code, variant, bits, number, digits, least, generator):
+    """A source above a code, just there, below or above where this number of this many bits begins to move it."""
+    top, exponent = format.value(code)
+    twice = 2 * ((1 << bits) - number) - (variant != "A")  # of the gap, over 2^(bits + 1)
+    digits += -top.bit_length() if top else bits + 1 - twice.bit_length()
+    places = max(0, min(exponent - least, digits))
+    down = bits + 1 - places
+    part = (twice >> down if down > 0 else twice << -down) + generator.choice((-1, 0, 1))
+    part = min(max(part, 0), (1 << places) - 1)
+    return top << places | part, exponent - places, part, places
+
+
+def check_array(format, digits, variant, bits, generator):
+    """Of f32 or f64: as mpnum_convert_array, of a format alone as mpnum_convert_array_formats, and one by one."""
+    least, letter = (F32_LEAST, "f") if digits == 24 else (F64_LEAST, "d")
+    rounding, overflow = rounding_of(variant, bits), generator.randrange(2)
+    seed, offset, count = generator.getrandbits(64), generator.getrandbits(34), generator.randrange(40, 400)
+    words = [library.codes_random(ctypes.c_uint64(seed), ctypes.c_uint64(offset + i)) for i in range(count)]
+    source, want = [], []
+    for word in words:
+        code, number, negative = generator.randrange(format.max_code + 1), word >> (32 - bits), generator.random() < 0.5
+        if generator.random() < 0.2:
+            code = generator.choice((0, format.max_code))
+        value, exponent, part, places = critical(format, code, variant, bits, number, digits, least, generator)
+        if letter == "f" and value.bit_length() + exponent > 128:
+            code = value = exponent = part = places = 0
+            value, exponent = format.value(0)
+        x = float(value) * 2.0 ** max(exponent, -1000) * 2.0 ** min(exponent + 1000, 0)
+        assert struct.unpack(letter, struct.pack(letter, x))[0] == x
+        source.append(-x if negative else x)
+        want.append(format.signed(code + moves(variant, part, places, bits, number), negative, overflow))
+    is_type = format in ALL_TYPES
+    src = ((ctypes.c_float if letter == "f" else ctypes.c_double) * count)(*source)
+    encode = library.codes_encode_f32 if letter == "f" else library.codes_encode_f64
+    place, width = (ctypes.c_uint32 * count)(), max(format.max_code, format.sign << 1, format.above or 0).bit_length()
+    encode(format.handle, src, place, ctypes.c_size_t(count), rounding, overflow, (ctypes.c_uint32 * count)(*words))
+    assert list(place) == want, f"{format.name} {variant}{bits} one by one"
+    unit = ctypes.c_uint32 if format.storage_shift or format.name == "f32" else ctypes.c_uint16 if width > 9 else ctypes.c_uint8
+    where = ctypes.c_size_t(count), rounding, overflow, ctypes.c_uint64(seed), ctypes.c_uint64(offset)
+    for isa in range(8):
+        if library.codes_isa_force(isa) != 0:
+            continue
+        for by_format in {False, True} if is_type and letter == "f" else {not is_type}:
+            dst = (unit * count)()
+            status = library.codes_array_formats(format.handle, dst, src, *where) if by_format else library.codes_array(
+                format.name.encode(), dst, b"f32" if letter == "f" else b"f64", src, *where)
+            assert status == 0 and list(dst) == want, f"{format.name} {variant}{bits} from {letter}, ISA {isa}: {status}"
+
+
+def check_arrays(digits):
+    generator = random.Random(digits)
+    for format in dict.fromkeys(ALL_TYPES + (FORMATS if digits == 24 else [])):
+        if digits == 24 and format.name == "f32":
+            continue
+        for variant, most in MOST_BITS.items():
+            for bits in {1, generator.randrange(2, most), most}:
+                check_array(format, digits, variant, bits, generator)
+
+
+def arrays_of_f32_go_where_the_sums_say():
+    check_arrays(24)
+
+
+def arrays_of_f64_go_where_the_sums_say():
+    check_arrays(53)
+
+
+def other_variants_and_bits_are_refused():
+    src = (ctypes.c_float * 40)(*[1.1] * 40)
+    roundings = [rounding_of(variant, bits) for variant in "ABCD@a\0"
+                 for bits in (-2147483648, -1, 0, 33, 64, 2147483647, MOST_BITS.get(variant, 0) + 1)]
+    for rounding in roundings + [7, 32, 64, 96, 105, 127, 128, 134, 1 << 20 | 6, -1, -2147483648]:
+        dst = (ctypes.c_uint8 * 40)(*range(40))
+        for overflow in IEEE, SATURATE:
+            where = ctypes.c_size_t(40), rounding, overflow, ctypes.c_uint64(1), ctypes.c_uint64(2)
+            assert library.codes_array(b"e4m3", dst, b"f32", src, *where) == ARGUMENT, rounding
+            assert library.codes_array_formats(FORMATS[0].handle, dst, src, *where) == ARGUMENT, rounding
+            assert list(dst) == list(range(40)), rounding
+    assert rounding_of("A", 32) == STOCHASTIC
+    taken = {rounding_of(variant, bits) for variant, most in MOST_BITS.items() for bits in range(1, most + 1)}
+    assert len(taken) == sum(MOST_BITS.values()), "two variants are one rounding"
+
+
 def thirty_two_bits_of_a_are_the_usual_rounding():
     generator = random.Random(1)
     for format in FORMATS:
@@ -196,4 +293,5 @@ def numbers_outside_the_domain_are_the_nearest_inside():
 
 if __name__ == "__main__":
     sys.exit(tap.run(f32_goes_where_the_sums_say, f64_goes_where_the_sums_say, thirty_two_bits_of_a_are_the_usual_rounding,
-                     numbers_outside_the_domain_are_the_nearest_inside))
+                     numbers_outside_the_domain_are_the_nearest_inside, arrays_of_f32_go_where_the_sums_say,
+                     arrays_of_f64_go_where_the_sums_say, other_variants_and_bits_are_refused))

@@ -50,7 +50,7 @@ static mpnum_blockscale_format format_of(const law_draw *d, int which) {
     const mpnum_blockscale_format turned = mpnum_blockscale_transposed(format);
     if (mpnum_blockscale_validate(&turned, NULL) == MPNUM_OK) format = turned;
   }
-  if (d->choice[7] && !format.is_int8) format.rounding = MPNUM_ROUND_STOCHASTIC;
+  if (d->choice[7] && !format.is_int8) format.rounding = (mpnum_rounding)d->choice[7];
   return format;
 }
 static void draw_format(law_draw *d, int which) {
@@ -128,7 +128,7 @@ static void draw_quantize_to(law_draw *d) {
 static void draw_quantize(law_draw *d) {
   draw_size(d, 16000);
   draw_format(d, 0);
-  d->choice[7] = law_below(d, 6) == 0; /* stochastic */
+  d->choice[7] = law_below(d, 6) ? 0 : (int)law_stochastic(d);
   draw_quantize_to(d);
 }
 static mpnum_blockscaled codes_of(const law_piece *at, int which) {

@@ -47,6 +47,12 @@ static uint64_t next_value(law_draw *d) {
   return word;
 }
 uint32_t law_random(law_draw *d) { return choose(d, 4); }
+mpnum_rounding law_stochastic(law_draw *d) {
+  const char variant = "ABC"[law_below(d, 3)];
+  const int most = variant == 'A' ? 32 : variant == 'B' ? 31 : 8;
+  if (law_below(d, 2)) return MPNUM_ROUND_STOCHASTIC;
+  return mpnum_rounding_stochastic(variant, 1 + (int)law_below(d, (size_t)most));
+}
 size_t law_below(law_draw *d, size_t n) {
   return n ? choose(d, n <= 256 ? 1 : 4) % n : 0;
 }

@@ -13,6 +13,7 @@
 
 #include <mpnum/simd/isa.h>
 #include <mpnum/core/rng.h>
+#include <mpnum/core/round.h>
 
 #include <stddef.h>
 
@@ -122,6 +123,8 @@ struct law_subject {
 /* Random numbers of a draw. */
 uint32_t law_random(law_draw *d);
 size_t law_below(law_draw *d, size_t n);
+/* Stochastic rounding by 32 random bits, or by fewer. */
+mpnum_rounding law_stochastic(law_draw *d);
 #define law_pick(d, list) ((list)[law_below(d, sizeof(list) / sizeof(list)[0])])
 
 /* Sizes with a liking for small ones and for those beside a tile; at most `most`. */

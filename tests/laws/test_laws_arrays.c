@@ -89,6 +89,7 @@ static mpnum_type any_type(law_draw *d) { /* of the table, and f64 and f32 */
 }
 static void draw_mode(law_draw *d) {
   d->rounding = (mpnum_rounding)law_below(d, MPNUM_ROUND_STOCHASTIC + 1);
+  if (d->rounding == MPNUM_ROUND_STOCHASTIC) d->rounding = law_stochastic(d);
   if (law_below(d, 2)) d->rounding = MPNUM_ROUND_NEAREST_EVEN;
   d->overflow = (mpnum_overflow)law_below(d, 2);
 }
@@ -130,7 +131,7 @@ static void draw_2d(law_draw *d) {
     d->types[1] = any_type(d);
   } while (!law_bits(d->types[0]) || !law_bits(d->types[1]));
   draw_mode(d);
-  if (d->rounding != MPNUM_ROUND_STOCHASTIC) d->column_unit = 1;
+  if (d->rounding < MPNUM_ROUND_STOCHASTIC) d->column_unit = 1;
   d->row_unit = 1;
   d->can_be_alone = 1;
   source(d, d->types[0], law_bits(d->types[0]));

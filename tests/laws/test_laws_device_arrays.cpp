@@ -74,6 +74,7 @@ void draw_saturating(law_draw *d) {
 void draw_rounding(law_draw *d) {
   draw_conversion(d, 0);
   d->rounding = (mpnum_rounding)law_below(d, MPNUM_ROUND_STOCHASTIC + 1);
+  if (d->rounding == MPNUM_ROUND_STOCHASTIC) d->rounding = law_stochastic(d);
   d->overflow = (mpnum_overflow)law_below(d, 2);
 }
 mpnum_status convert_plain(const law_piece *at) { return pair_at(at->draw).plain(at); }

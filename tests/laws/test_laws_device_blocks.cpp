@@ -51,8 +51,9 @@ cudaError_t quantize_by(const law_piece *at, const mpnum_blockscaled *row,
     constexpr mpnum_type type = which >= NVFP4_WIDE ? MPNUM_TYPE_UE5M3 : MPNUM_TYPE_E4M3;
     const mpnum_quantize_options words = words_of(at);
     if (d->choice[7])
-      return mpnum_launch_quantize_nvfp4_sr<high, type>(
-          row, column, from, &scale, what, words.seed, words.offset, nullptr);
+      return mpnum_launch_quantize_nvfp4_sr<high, type>(row, column, from, &scale, what,
+                                                        words.seed, words.offset, nullptr,
+                                                        format.rounding);
     return mpnum_launch_quantize_nvfp4<high, type>(row, column, from, &scale, what,
                                                    nullptr);
   }

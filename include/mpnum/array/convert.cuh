@@ -168,7 +168,10 @@ mpnum_convert_rest_(Dst *dst, const Src *src, size_t begin, size_t end, size_t n
           in[j / tile::src_count] = src[(i + j) / tile::src_count];
         codes[j] = Cast::at(
             src_pack::unpack(in[j / tile::src_count], j % tile::src_count), options,
-            Cast::is_stochastic ? mpnum_random(options.seed, options.offset + i + j) : 0);
+            Cast::is_stochastic
+                ? mpnum_random_word_(options.rounding,
+                                     mpnum_random(options.seed, options.offset + i + j))
+                : 0);
       } else {
         codes[j] = typename dst_pack::element();
       }
@@ -285,7 +288,7 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
                                     mpnum_random_keys_()};
   for (unsigned i = 0; i < 20; ++i)
     options.keys.at[i] = mpnum_random_key_(seed, i);
-  switch (rounding) {
+  switch (mpnum_is_stochastic_(rounding) ? MPNUM_ROUND_STOCHASTIC : rounding) {
 # define MPNUM_CASE_(name)                                                       \
  case MPNUM_ROUND_##name:                                                        \
   return mpnum_launch_cast_<mpnum::cast_rounded_<to, from, MPNUM_ROUND_##name>>( \
@@ -298,6 +301,7 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
   case MPNUM_ROUND_NEAREST_AWAY:
   case MPNUM_ROUND_TO_ODD: MPNUM_CASE_(UP)
 # undef MPNUM_CASE_
+  case MPNUM_ROUND_LAST_: break;
   }
   return cudaErrorInvalidValue;
 }

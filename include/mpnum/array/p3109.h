@@ -254,7 +254,7 @@ mpnum_p3109_convert_array(mpnum_p3109 to, void *dst, mpnum_format src_format,
   int is_plain = 0;
   if (!src_bits || !dst_bits) return MPNUM_ERROR_TYPE;
   if ((to.saturation != 'F' && to.saturation != 'P' && to.saturation != 'N') ||
-      !mpnum_is_mode_(to.rounding, overflow))
+      to.rounding > MPNUM_ROUND_STOCHASTIC || !mpnum_is_mode_(to.rounding, overflow))
     return MPNUM_ERROR_ARGUMENT;
   if (n && (!dst || !src)) return MPNUM_ERROR_NULL;
   if (mpnum_overlaps_in_part_(dst, dst_bits, src, src_bits, n))

@@ -46,7 +46,7 @@ typedef struct mpnum_blockscale_format {
   mpnum_type scale_type; /* E8M0, F32, or of TWO_LEVEL E4M3, UE4M3 or UE5M3 */
   mpnum_blockscale_rule rule;
   mpnum_blockscale_policy policy;
-  mpnum_rounding rounding; /* of elements: NEAREST_EVEN or STOCHASTIC */
+  mpnum_rounding rounding; /* of elements: NEAREST_EVEN, or stochastic */
   float amax_floor;        /* for AMAX and AMAX_POW2: a smaller amax counts as this */
 } mpnum_blockscale_format;
 
@@ -208,7 +208,7 @@ MPNUM_FUNC mpnum_status mpnum_blockscale_validate_(const mpnum_blockscale_format
              format->policy != MPNUM_BLOCKSCALE_ERROR) {
     wrong = "policy";
   } else if (format->rounding != MPNUM_ROUND_NEAREST_EVEN &&
-             (format->rounding != MPNUM_ROUND_STOCHASTIC || format->is_int8)) {
+             (!mpnum_is_stochastic_(format->rounding) || format->is_int8)) {
     wrong = "rounding";
   } else if (floor_bits >= 0x7f800000u || (floor_bits && (is_mx || is_two_level))) {
     wrong = "amax_floor";
@@ -475,7 +475,7 @@ mpnum_blockscale_worst(const mpnum_blockscale_format *format) {
       format->is_int8 ? -1 : (int)(bits >> 23) - 128 + format->element.bias;
   const uint32_t top = (uint32_t)576 << mantissa_bits;
   const uint32_t last = (((bits & 0x7fffffu) | 0x800000u) >> (23 - mantissa_bits)) * 576;
-  const int is_stochastic = format->rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_stochastic = mpnum_is_stochastic_(format->rounding);
   uint32_t most = last, least = last / 2;
   mpnum_block_ratio_ share = {0, 1}, clip = {0, 1}, error = {0, 1};
   mpnum_blockscale_errors worst;

@@ -293,7 +293,7 @@ mpnum_measure_blocks(mpnum_measure *measure, mpnum_const_matrix source,
   mpnum_block_job_of_(
       &job, format, result,
       mpnum_const_matrix_of(MPNUM_TYPE_F32, 0, source.rows, source.columns));
-  is_odd = format->rounding != MPNUM_ROUND_STOCHASTIC &&
+  is_odd = !mpnum_is_stochastic_(format->rounding) &&
            (format->is_int8 || (format->element.max_code & 1));
   job.scaling.has_divisor = job.is_two_level;
   job.scaling.divisor = result.scale;

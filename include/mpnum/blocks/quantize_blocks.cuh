@@ -205,6 +205,7 @@ static inline bool mpnum_quantize_job_of_(mpnum_quantize_job_ &job, bool &is_ali
   job.stride = src.stride;
   job.rule = mpnum::block_rule_(format, 1.0f);
   job.scale = scale;
+  job.rounding = format.rounding;
   job.what = what;
   return true;
 }
@@ -376,19 +377,19 @@ mpnum_launch_quantize_nvfp4(const mpnum_blockscaled *by_row,
                                                scale, what, 0, 0, stream);
 }
 /* The same, elements rounded stochastically: element (r, c) of src takes random word
- * offset + r * stride + c of the seed. */
+ * offset + r * stride + c of the seed. rounding: one of mpnum_rounding_stochastic. */
 template <unsigned high = 1, mpnum_type scale_type = MPNUM_TYPE_E4M3, class Matrix>
-MPNUM_MUST_CHECK static inline cudaError_t
-mpnum_launch_quantize_nvfp4_sr(const mpnum_blockscaled *by_row,
-                               const mpnum_blockscaled *by_column, const Matrix &src,
-                               const float *scale, int what, uint64_t seed,
-                               uint64_t offset, cudaStream_t stream) {
+MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_quantize_nvfp4_sr(
+    const mpnum_blockscaled *by_row, const mpnum_blockscaled *by_column,
+    const Matrix &src, const float *scale, int what, uint64_t seed, uint64_t offset,
+    cudaStream_t stream, mpnum_rounding rounding = MPNUM_ROUND_STOCHASTIC) {
   static_assert(high == 1 || high == 16, "1x16 or 16x16");
   typedef mpnum::blocks_<mpnum_e2m1, mpnum::two_level_<scale_type>::family, 16,
                          high == 16, true>
       blocks;
   mpnum_blockscale_format format = mpnum_nvfp4_format_<scale_type>(high);
-  format.rounding = MPNUM_ROUND_STOCHASTIC;
+  format.rounding = rounding;
+  if (!mpnum_is_stochastic_(rounding)) return cudaErrorInvalidValue;
   return mpnum_launch_quantize_blocks_<blocks>(
       format, by_row, by_column, quantizable_(src), scale, what, seed, offset, stream);
 }

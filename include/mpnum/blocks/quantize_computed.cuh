@@ -387,8 +387,7 @@ held_quantize_(const norm_blocks_job_<Src> &job, const held_<Src, size> &row,
       const unsigned column = place.column + (k + m) * row_lanes_;
       uint32_t random[size] = {0};
       if (Blocks::is_stochastic)
-        mpnum_quantize_words_(random, job.to.seed,
-                              job.to.offset + place.number * job.to.stride + column);
+        mpnum_quantize_words_(random, job.to, place.number * job.to.stride + column);
       const mpnum_block_words_<Blocks, size> made =
           mpnum_quantize_lanes_<Blocks>(y[m], scales.factor(m), random);
       if (is_plain || held_has_(place, k + m))

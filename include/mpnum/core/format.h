@@ -35,7 +35,8 @@ typedef enum mpnum_rounding {
   MPNUM_ROUND_DOWN = 3,         /* toward -Inf */
   MPNUM_ROUND_NEAREST_AWAY = 4, /* ties away from zero */
   MPNUM_ROUND_TO_ODD = 5,       /* inexact: the neighbour with the odd code */
-  MPNUM_ROUND_STOCHASTIC = 6    /* up in magnitude as likely as the discarded fraction */
+  MPNUM_ROUND_STOCHASTIC = 6,   /* up in magnitude as likely as the discarded fraction */
+  MPNUM_ROUND_LAST_ = 127       /* the others are of mpnum_rounding_stochastic */
 } mpnum_rounding;
 
 /* What becomes of a magnitude that rounds past the largest finite value. */

@@ -77,6 +77,46 @@ MPNUM_INLINE mpnum_source_ mpnum_source_f64_(double x) {
   }
 }
 
+/* Stochastic rounding by N random bits, for conversions one by one and of arrays, blocks
+ * and their launchers. With r the discarded part of the magnitude as a fraction of the
+ * gap and R the number that the upper N bits of an element's random word are, it goes
+ * away from zero exactly when
+ *
+ *   'A'   floor(r * 2^N) + R >= 2^N                     N of 1 to 32
+ *   'B'   floor(r * 2^(N + 1)) + 2 R + 1 >= 2^(N + 1)   of 1 to 31
+ *   'C'   nearest even of r * 2^N, + R >= 2^N           of 1 to 8
+ *
+ * A of 32 bits is MPNUM_ROUND_STOCHASTIC. Another variant or number of bits gives what is
+ * no rounding: functions that return a status return MPNUM_ERROR_ARGUMENT, launchers
+ * cudaErrorInvalidValue. B of 32 and C of more bits, which see more of r than 32 bits,
+ * have mpnum_encode_stochastic and P3109's projections. Optimizers take 32 bits alone.
+ * Source: IEEE P3109 working group, interim report 4.0, "Rounding to precision".
+ * Proven in tests/convert/test_stochastic.py. */
+MPNUM_INLINE mpnum_rounding mpnum_rounding_stochastic(char variant, int bits) {
+  const int most = variant == 'A' ? 32 : variant == 'B' ? 31 : variant == 'C' ? 8 : 0;
+  if (bits < 1 || bits > most) return (mpnum_rounding)(MPNUM_ROUND_STOCHASTIC + 1);
+  return bits == 32 ? MPNUM_ROUND_STOCHASTIC
+                    : (mpnum_rounding)(32 * (variant - 'A' + 1) + bits);
+}
+/* Whether a rounding is stochastic, and one at all. */
+MPNUM_INLINE int mpnum_is_stochastic_(mpnum_rounding rounding) {
+  const uint32_t number = (uint32_t)rounding; /* C is 96 and its bits */
+  return rounding == MPNUM_ROUND_STOCHASTIC ||
+         (number > 32 && number <= 104 && number % 32 != 0);
+}
+/* The word by which MPNUM_ROUND_STOCHASTIC does what such a rounding does by another one;
+ * of that word, itself. An odd R of C does not carry at a tie: one less of 2^-32, which
+ * is below all bits of an f32 that has one of the first 9 of the fraction. */
+MPNUM_INLINE uint32_t mpnum_random_word_(mpnum_rounding rounding, uint32_t word) {
+  const uint32_t variant = (uint32_t)rounding >> 5;
+  const uint32_t unused = 32 - (uint32_t)rounding % 32;
+  uint32_t kept = word;
+  if (variant == 0) return word;
+  kept = word >> unused << unused;
+  if (variant >= 2) kept |= (uint32_t)1 << (unused - 1);
+  return variant == 3 ? kept - (word >> unused & 1) : kept;
+}
+
 /* Code and fraction of an f32, for every rounding mode but stochastic and a format whose
  * subnormals end well above f32's. Where the first bit is 9 places or more below the last
  * place of the result, all bits fit the fraction and are far below one half; one such
@@ -96,11 +136,13 @@ MPNUM_INLINE uint64_t mpnum_align_f32_(mpnum_format format, uint32_t magnitude,
 }
 
 /* Code and fraction of any source; bits below the fraction are folded into its last bit,
- * unless rounding is stochastic, which takes the floor. */
+ * unless rounding is stochastic, which takes the floor, but for variant C, which has to
+ * know a tie. */
 MPNUM_INLINE uint64_t mpnum_align_(mpnum_format format, mpnum_source_ source,
                                    mpnum_rounding rounding) {
   const int min_field = 128 - format.bias;
-  const int is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_stochastic = rounding >= MPNUM_ROUND_STOCHASTIC;
+  const int is_floor = is_stochastic && rounding < 96;
   const int has_room = min_field > 9 + format.mantissa_bits;
   uint64_t magnitude = source.magnitude;
   uint64_t aligned = 0;
@@ -126,7 +168,7 @@ MPNUM_INLINE uint64_t mpnum_align_(mpnum_format format, mpnum_source_ source,
   }
   aligned = magnitude >> shift;
   if (source.is_wide) sticky |= (aligned << shift) != magnitude;
-  return aligned | (is_stochastic ? 0 : sticky);
+  return aligned | (is_floor ? 0 : sticky);
 }
 
 /* The rounded code, its exponent unbounded. */
@@ -141,7 +183,8 @@ MPNUM_INLINE uint32_t mpnum_round_aligned_(uint64_t aligned, uint32_t sign,
   case MPNUM_ROUND_DOWN: addend = sign ? 0xffffffffu : 0; break;
   case MPNUM_ROUND_NEAREST_AWAY: addend = 0x80000000u; break;
   case MPNUM_ROUND_TO_ODD: return code | ((uint32_t)aligned != 0);
-  case MPNUM_ROUND_STOCHASTIC: addend = random; break;
+  case MPNUM_ROUND_STOCHASTIC:
+  default: addend = mpnum_random_word_(rounding, random);
   }
   return (uint32_t)((aligned + addend) >> 32);
 }
@@ -265,8 +308,8 @@ MPNUM_INLINE uint32_t mpnum_encode_core_(mpnum_format format, mpnum_source_ sour
  * Domain: any format of mpnum_format_of() or mpnum_format_init(); random counts only for
  *   MPNUM_ROUND_STOCHASTIC: away from zero exactly when floor(r * 2^32) + random >= 2^32,
  * r the discarded part of the magnitude as a fraction of the gap; an exact value never
- * moves. Overflow: as mpnum_overflow says; formats without Inf and NaN always saturate.
- * NaN: as the format's nan_policy says.
+ * moves; and for those of mpnum_rounding_stochastic. Overflow: as mpnum_overflow says;
+ * formats without Inf and NaN always saturate. NaN: as the format's nan_policy says.
  * Error: rounded once, from f64 too. Proven in tests/convert/test_conversions.c and
  * tests/convert/sweep.c. */
 MPNUM_INLINE uint32_t mpnum_encode(mpnum_format format, float x, mpnum_rounding rounding,

@@ -40,6 +40,7 @@ struct manner {
   std::size_t codes_at = 0, extra = 0;
   float scale = 1;
   mpnum_quantize_options random = {0, 0};
+  mpnum_rounding rounding = MPNUM_ROUND_STOCHASTIC; /* where it is stochastic */
 };
 
 /* Code i of a row that begins at a byte, and bits of one. */
@@ -77,7 +78,7 @@ stored expected_by_column(const mpnum_blockscale_format &format, const matrix<T>
   quantize_on_host(turned(format), lying, src, how);
   quantize_on_host(format, across, src.transposed(), how);
   if (!is_transposed) return lying;
-  if (format.rounding == MPNUM_ROUND_STOCHASTIC) /* words belong to elements of src */
+  if (mpnum_is_stochastic_(format.rounding)) /* words belong to elements of src */
     for (std::size_t r = 0; r < src.rows; ++r)
       for (std::size_t c = 0; c < src.columns; ++c)
         put_code(across.codes.data() + across.at + c * across.stride * bits / 8, r, bits,

@@ -57,7 +57,8 @@ template <unsigned high, bool is_stochastic> struct nvfp4 {
       high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
   float &scale = placed(1.0f);
   nvfp4() {
-    if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
+    if (is_stochastic)
+      format.rounding = mpnum_rounding_stochastic('B', high == 1 ? 11 : 2);
   }
   void choose(const matrix<float> &want, manner &how) {
     how.scale = mpnum_nvfp4_scale(finite_amax(want.view()));
@@ -70,7 +71,7 @@ template <unsigned high, bool is_stochastic> struct nvfp4 {
     if (is_stochastic)
       return mpnum_launch_quantize_nvfp4_sr<high>(by_row, by_column, x, &scale, how.what,
                                                   how.random.seed, how.random.offset,
-                                                  nullptr);
+                                                  nullptr, format.rounding);
     return mpnum_launch_quantize_nvfp4<high>(by_row, by_column, x, &scale, how.what,
                                              nullptr);
   }

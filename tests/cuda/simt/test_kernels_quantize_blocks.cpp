@@ -28,7 +28,7 @@ void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
   mpnum_blockscale_format format =
       high == 1 ? mpnum_blockscale_nvfp4_1x16() : mpnum_blockscale_nvfp4_16x16();
   const float &scale = placed(how.scale);
-  if (is_stochastic) format.rounding = MPNUM_ROUND_STOCHASTIC;
+  if (is_stochastic) format.rounding = how.rounding;
   check_blocks(
       format, src, how,
       [is_stochastic, &scale](const mpnum_blockscaled *by_row,
@@ -37,7 +37,7 @@ void check_nvfp4(const matrix<T> &src, const manner &how, bool is_stochastic) {
         if (is_stochastic)
           return mpnum_launch_quantize_nvfp4_sr<high>(
               by_row, by_column, mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride),
-              &scale, m.what, m.random.seed, m.random.offset, nullptr);
+              &scale, m.what, m.random.seed, m.random.offset, nullptr, m.rounding);
         return mpnum_launch_quantize_nvfp4<high>(
             by_row, by_column, mpnum::matrix_of(x.begin(), x.rows, x.columns, x.stride),
             &scale, m.what, nullptr);
@@ -134,6 +134,7 @@ template <unsigned high, class T> void nvfp4_of(unsigned seed, bool is_stochasti
     const float amax = finite_amax(src.view());
     how.scale = i % 4 == 3 ? 1.5f : mpnum_nvfp4_scale(amax);
     how.random = {7 + i, i % 2 ? ~0ull - 100 : 4 * i};
+    if (i % 4) how.rounding = mpnum_rounding_stochastic("ABC"[i % 3], 1 + i % 8);
     simt::use(simt::schedules[i % 6]);
     check_nvfp4<high>(src, how, is_stochastic);
     ++i;

@@ -45,7 +45,7 @@ MPNUM_HOST_INLINE_ uint32_t mpnum_widen_(mpnum_format format, uint64_t element) 
 MPNUM_HOST_INLINE_ uint32_t mpnum_convert_one_(const mpnum_conversion_ *conversion,
                                                uint64_t element, uint64_t index) {
   uint32_t code = 0, random = 0;
-  if (conversion->rounding == MPNUM_ROUND_STOCHASTIC)
+  if (mpnum_is_stochastic_(conversion->rounding))
     mpnum_random_few_(conversion->seed, conversion->offset + index, (uint8_t *)&random,
                       1);
   if (conversion->src_bits == 64) {
@@ -632,6 +632,8 @@ MPNUM_HOST_ONCE_ void mpnum_convert_chunk_(const mpnum_steps_ *steps,
   }
   if (steps->random) {
     (*steps->random)(conversion->seed, conversion->offset, random, n);
+    if (conversion->rounding != MPNUM_ROUND_STOCHASTIC)
+      mpnum_random_by_rounding_(conversion->rounding, random, n);
     words = random;
   }
   if (steps->blocks) (*steps->blocks)(&steps->encoding, dst, src, n / steps->block, 0);
@@ -710,7 +712,7 @@ MPNUM_HOST_INLINE_ void mpnum_round_steps_of_(mpnum_steps_ *steps, mpnum_isa isa
   if (!mpnum_has_vectors_(conversion->dst)) return;
   mpnum_rounder_of_(&steps->rounder, conversion);
   if (is_value) steps->rounder.back = mpnum_any_decoding_of_(conversion->dst);
-  if (may_be_random && conversion->rounding == MPNUM_ROUND_STOCHASTIC) {
+  if (may_be_random && mpnum_is_stochastic_(conversion->rounding)) {
     steps->random = MPNUM_PICK_(isa, random, WIDE, (mpnum_random_step_ *)0);
     if (!steps->random) return;
   }
@@ -736,7 +738,7 @@ MPNUM_HOST_INLINE_ void mpnum_convert_by_(const mpnum_conversion_ *conversion,
                                           int is_small, mpnum_chunk_ *each, void *dst,
                                           const void *src, size_t n) {
   const mpnum_isa isa = mpnum_isa_in_use();
-  const int is_stochastic = conversion->rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_stochastic = mpnum_is_stochastic_(conversion->rounding);
   const int is_to_f32 = !is_small && conversion->dst.mantissa_bits == 23;
   const int is_f64_to_f32 = conversion->src_bits == 64 && is_to_f32;
   const int is_slow = !mpnum_has_vectors_(conversion->dst) ||

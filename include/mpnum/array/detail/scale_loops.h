@@ -184,7 +184,7 @@ MPNUM_HOST_ONCE_ void mpnum_find_scaling_(mpnum_scaling_ *scaling,
   scaling->int_max = scaling->int_magic = 0;
   scaling->least = mpnum_decode_finite_(*element, 1);
   scaling->last_kept = element->max_code & 1 ? tie - 1 : tie;
-  if (rounding == MPNUM_ROUND_STOCHASTIC)
+  if (mpnum_is_stochastic_(rounding))
     scaling->last_kept = mpnum_decode_finite_(*element, element->max_code);
 }
 MPNUM_HOST_ONCE_ void mpnum_find_int8_scaling_(mpnum_scaling_ *scaling,
@@ -272,6 +272,8 @@ MPNUM_HOST_ONCE_ int mpnum_quantize_stochastic_(const mpnum_scaling_ *scaling,
   const uint8_t *random = 0;
   if (!run || !rounder->any.has_cut) return 0;
   random = mpnum_random_words_(scaling->seed, index, buffer, n);
+  if (scaling->rounding != MPNUM_ROUND_STOCHASTIC)
+    mpnum_random_by_rounding_(scaling->rounding, buffer, n + ((size_t)index & 3));
   if (whole) (*run)(scaling, rounder, dst, src, factors, random, whole);
   if (rest) {
     MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
@@ -296,7 +298,7 @@ MPNUM_HOST_ONCE_ void mpnum_quantize_any_(const mpnum_scaling_ *scaling, uint8_t
   conversion.rounding = scaling->rounding;
   conversion.seed = scaling->seed;
   conversion.offset = index;
-  if (scaling->rounding == MPNUM_ROUND_STOCHASTIC) {
+  if (mpnum_is_stochastic_(scaling->rounding)) {
     mpnum_rounder_of_(&rounder, &conversion);
     if (mpnum_quantize_stochastic_(scaling, dst, src, factors, n, index, &rounder))
       return;
@@ -340,7 +342,7 @@ MPNUM_HOST uint32_t mpnum_bits_times_power_(uint32_t bits, int exponent) {
  * stochastic rounding has numbers of 32 bits. Below mpnum_least_kept_ that might be so of
  * values of codes. */
 MPNUM_HOST uint32_t mpnum_most_flushed_(const mpnum_scaling_ *scaling) {
-  const int is_stochastic = scaling->rounding == MPNUM_ROUND_STOCHASTIC;
+  const int is_stochastic = mpnum_is_stochastic_(scaling->rounding);
   return mpnum_bits_times_power_(scaling->least & 0x7f800000u,
                                  is_stochastic ? 126 - 33 : 126 - 1);
 }

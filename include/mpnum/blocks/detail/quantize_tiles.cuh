@@ -41,8 +41,7 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
     const mpnum_tile_place_ own(job, row, vector, first + v);
     uint32_t random[n] = {0};
     if (Blocks::is_stochastic)
-      mpnum_quantize_words_(random, job.seed,
-                            job.offset + own.row * job.stride + own.vector * n);
+      mpnum_quantize_words_(random, job, own.row * job.stride + own.vector * n);
     mpnum_store_codes_<Blocks, n>(
         codes + v * job.rows.step, own.row, own.vector * n, job.height, job.width,
         is_whole, mpnum_quantize_lanes_<Blocks>(in[v], scales.factor(v), random));
@@ -180,7 +179,7 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   words_of(uint32_t (&random)[n], const mpnum_quantize_job_ &job, unsigned v) const {
     if (!Blocks::is_stochastic) return;
     __syncwarp(); /* ptxas is not to make those of several rows at a time */
-    mpnum_quantize_words_(random, job.seed, job.offset + (row + v) * job.stride + column);
+    mpnum_quantize_words_(random, job, (row + v) * job.stride + column);
   }
   __device__ __forceinline__ void store(const mpnum_quantize_side_ &side,
                                         const mpnum_quantize_job_ &job, unsigned v,

@@ -58,16 +58,19 @@ template <class Dst, class Src> struct cast_sat_ {
     return cast_<Dst, Src>::sat(x);
   }
 };
-/* MPNUM_ROUND_UP stands for the one in options. */
+/* MPNUM_ROUND_UP stands for the one in options; MPNUM_ROUND_STOCHASTIC for any that is
+ * stochastic, whose words are its own but for f64, of which variant C looks at all bits.
+ */
 template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   typedef cast_rounded_<Dst, float, rounding> from_float;
   static constexpr cast_form_ form = cast_is_rounded_;
   static constexpr bool is_of_small_type = sizeof(Src) <= 4;
   static constexpr bool is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
   MPNUM_INLINE Dst at(Src x, const mpnum_launch_rounding_ &options, uint32_t random) {
-    return cast_<Dst, Src>::rounded(
-        x, rounding == MPNUM_ROUND_UP ? options.rounding : rounding, options.overflow,
-        random);
+    const bool is_other =
+        rounding == MPNUM_ROUND_UP || (is_stochastic && !is_of_small_type);
+    return cast_<Dst, Src>::rounded(x, is_other ? options.rounding : rounding,
+                                    options.overflow, random);
   }
 };
 
@@ -597,7 +600,15 @@ MPNUM_INLINE typename four_of_<Dst>::type four_(const typename four_of_<Src>::ty
                                                 const mpnum_launch_rounding_ &options,
                                                 uint64_t index) {
   mpnum_u32x4 random = {0, 0, 0, 0};
-  if (Cast::is_stochastic) random = random_four_(options.keys, index);
+  if (Cast::is_stochastic) {
+    random = random_four_(options.keys, index);
+    if (options.rounding != MPNUM_ROUND_STOCHASTIC) {
+      random.x = mpnum_random_word_(options.rounding, random.x);
+      random.y = mpnum_random_word_(options.rounding, random.y);
+      random.z = mpnum_random_word_(options.rounding, random.z);
+      random.w = mpnum_random_word_(options.rounding, random.w);
+    }
+  }
   return four_by_<Cast, Dst, Src, four_way_of_<Cast, Dst, Src>::value>::at(x, options,
                                                                            random);
 }

@@ -385,6 +385,7 @@ typedef struct mpnum_quantize_job_ {
   mpnum_block_rule_ rule;
   const float *scale; /* of a tensor, in device memory */
   uint64_t seed, offset;
+  mpnum_rounding rounding; /* of elements, where it is stochastic */
   int what;
   unsigned shift; /* vectors in a row of a tile as a power of two */
   /* Tiles that are all in the matrix; none where vectors are not aligned. */
@@ -426,6 +427,18 @@ mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
     const uint32_t third = skipped & 1 ? all[j + 3] : all[j + 2];
     words[j] = skipped & 2 ? third : first;
   }
+}
+
+/* The same of a job, from an element on, as its rounding has them. */
+template <unsigned N>
+static __device__ __forceinline__ void
+mpnum_quantize_words_(uint32_t (&words)[N], const mpnum_quantize_job_ &job,
+                      size_t element) {
+  mpnum_quantize_words_(words, job.seed, job.offset + element);
+  if (job.rounding == MPNUM_ROUND_STOCHASTIC) return;
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < N; ++j)
+    words[j] = mpnum_random_word_(job.rounding, words[j]);
 }
 
 /* Tiles of the kernels that go by rows: 4 vectors of each of 256 threads, which are 1 <<

@@ -103,6 +103,28 @@ MPNUM_HOST_COLD_ void mpnum_random_few_(uint64_t seed, uint64_t start, uint8_t *
     MPNUM_MEMCPY_(dst + 4 * i, &word, 4);
   }
 }
+/* Words as a rounding by fewer bits has them, two at a time: no lane borrows or carries,
+ * and a bit of the upper one that comes down is masked. */
+MPNUM_HOST void mpnum_random_by_rounding_(mpnum_rounding rounding, uint8_t *words,
+                                          size_t n) {
+  const uint64_t both = ((uint64_t)1 << 32) + 1;
+  const int unused = 32 - (int)((uint32_t)rounding % 32);
+  const uint64_t half = mpnum_random_word_(rounding, 0) * both;
+  const uint64_t kept = (0xffffffffu << unused) * both;
+  const uint64_t odd = rounding > 96 ? both : 0;
+  uint64_t two = 0;
+  uint32_t one = 0;
+  size_t i = 0;
+  for (; i + 2 <= n; i += 2) {
+    MPNUM_MEMCPY_(&two, words + 4 * i, 8);
+    two = (two & kept) + half - (two >> unused & odd);
+    MPNUM_MEMCPY_(words + 4 * i, &two, 8);
+  }
+  if (i == n) return;
+  MPNUM_MEMCPY_(&one, words + 4 * i, 4);
+  one = mpnum_random_word_(rounding, one);
+  MPNUM_MEMCPY_(words + 4 * i, &one, 4);
+}
 
 /* Bytes that n elements take; dense ones come in groups of two in a byte and four in
  * three. */
@@ -151,8 +173,9 @@ MPNUM_HOST void mpnum_format_or_f32_(mpnum_format *format, mpnum_type type) {
   mpnum_find_format_(format, type == MPNUM_TYPE_F64 ? MPNUM_TYPE_F32 : type);
 }
 MPNUM_INLINE int mpnum_is_mode_(mpnum_rounding rounding, mpnum_overflow overflow) {
-  return (int)rounding >= 0 && rounding <= MPNUM_ROUND_STOCHASTIC && (int)overflow >= 0 &&
-         overflow <= MPNUM_OVERFLOW_SATURATE;
+  return ((uint32_t)rounding < MPNUM_ROUND_STOCHASTIC ||
+          mpnum_is_stochastic_(rounding)) &&
+         (int)overflow >= 0 && overflow <= MPNUM_OVERFLOW_SATURATE;
 }
 /* 1 if what rounds past the largest value, and Inf, gives the largest value. */
 MPNUM_INLINE int mpnum_saturates_(mpnum_format format, mpnum_overflow overflow) {
@@ -187,7 +210,7 @@ MPNUM_INLINE int mpnum_has_prefix_loop_(const mpnum_conversion_ *conversion) {
   return mpnum_is_prefix_(dst) && dst.has_zero && dst.has_negative_zero && up > 0 &&
          (conversion->rounding == MPNUM_ROUND_NEAREST_EVEN ||
           conversion->rounding == MPNUM_ROUND_TOWARD_ZERO ||
-          conversion->rounding == MPNUM_ROUND_STOCHASTIC) &&
+          mpnum_is_stochastic_(conversion->rounding)) &&
          (conversion->is_rounding || (conversion->dst_bits == 16 && up == 16) ||
           (conversion->dst_bits == 32 && dst.storage_shift == up));
 }
@@ -410,7 +433,7 @@ MPNUM_HOST_COLD_ mpnum_any_encoding_ mpnum_any_encoding_of_(mpnum_format format,
   any.has_nearest = mpnum_has_nearest_magnitude_(format, rounding);
   mpnum_find_encoding_(&any.nearest, &format, 0, overflow);
   any.past = any.nearest.low >> any.nearest.up;
-  any.is_stochastic = rounding == MPNUM_ROUND_STOCHASTIC;
+  any.is_stochastic = mpnum_is_stochastic_(rounding);
   any.is_toward_zero = rounding == MPNUM_ROUND_TOWARD_ZERO;
   any.has_zero = format.has_zero;
   any.min_field = (uint32_t)(128 - format.bias);
