@@ -251,6 +251,9 @@ void random_words_belong_to_elements(void) {
       if (c.form != form::rounding || c.src.type != MPNUM_TYPE_F32) continue;
       for (std::size_t src_at : {std::size_t{0}, std::size_t{4}})
         check_conversion(c, 2 * c.tile + 50, 0, src_at, &how);
+      manner few = how;
+      few.rounding = mpnum_rounding_stochastic("ABC"[offset % 3], 8);
+      check_conversion(c, 2 * c.tile + 50, 0, 0, &few);
     }
   }
 }
