@@ -154,6 +154,70 @@ static void subnormal_rests_of_sums_are_kept(void) {
     CHECK((double)y[i] == want, "%zu: %a, not %a", i, (double)y[i], want);
   }
 }
+/* Rows whose inverse is a power of two, with subnormals, by weights and with biases of
+ * any size: an element is one product and one fma, libm's. A quarter of the first two are
+ * 2 and 2^-23, so that the mean square is 1 and 2^-48; the third is equal throughout; of
+ * the others nothing but epsilon counts. */
+static float scaled(double size, unsigned k) { /* either sign, odd last bits */
+  const double value = size * (1 + k % 3 * 0x1p-23);
+  return (float)(uniform(0, 1) < 0.5 ? value : -value);
+}
+static void subnormals_count_beside_weights_and_biases(void) {
+  enum { N = 512 };
+  static const int inverses[] = {0, 24, 140, 0, 64};
+  static const float epsilons[] = {0, 0, 0, 1, 0x1p-128f};
+  for (unsigned k = 0; k < 5 * 3 * 5; ++k) {
+    const unsigned row = k % 5, weights = k / 5 % 3, biases = k / 15;
+    const int inverse = inverses[row];
+    mpnum_normalize_options options = mpnum_normalize_default();
+    options.epsilon = epsilons[row];
+    options.weight = weight;
+    options.bias = biases ? bias : NULL;
+    for (unsigned i = 0; i < N; ++i) {
+      const int low = (int)uniform(0, 24), by = (int)uniform(0, 40);
+      x[i] = row == 2                ? scaled(0x1p-140, 0)
+             : row < 2 && i % 4 == 0 ? scaled(ldexp(2, -inverse), 0)
+                                     : scaled(ldexp(1, -126 - low), i);
+      weight[i] = weights == 0   ? scaled(1 + by, i)
+                  : weights == 1 ? scaled(i % 5 ? ldexp(1, 39 - by % 8) : 0, i)
+                                 : scaled(ldexp(1, -3 * by / 2), i);
+      bias[i] = biases == 1   ? scaled(0x1p-40, i)
+                : biases == 2 ? scaled(ldexp(1, -by), i)
+                : biases == 3 ? scaled(i % 3 ? 1 : 0, i)
+                              : scaled(0x1p-90, i);
+    }
+    must(mpnum_normalize_rows(MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, y, 1, N),
+                              mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 1, N), &options));
+    for (unsigned i = 0; i < N; ++i) {
+      const float plain = ldexpf(x[i], inverse);
+      const float want = biases ? fmaf(plain, weight[i], bias[i])
+                                : (float)((double)plain * (double)weight[i]);
+      CHECK(bits_of(y[i]) == bits_of(want),
+            "row %u, weights %u, biases %u, %u: %a, not %a", row, weights, biases, i,
+            (double)y[i], (double)want);
+    }
+  }
+}
+/* By weights up to 2^40, then by any, from subnormals up to Inf and NaN. */
+static void products_with_weights_are_rounded_once(void) {
+  enum { N = 1003 };
+  for (int k = 0; k < 20; ++k) {
+    for (unsigned i = 0; i < N; ++i) {
+      const int low = (int)uniform(-149, i < 64 || k % 4 == 1 ? 10 : 128);
+      x[i] = scaled(ldexp(i % 2 ? uniform(1, 1.9) : 1, low), i);
+      weight[i] = i % 7 ? scaled(ldexp(uniform(1, 1.9), (int)uniform(-126, 39)), i) : 0;
+      if (k % 5 == 4) weight[i] = scaled(ldexp(1, (int)uniform(-149, 100)), i);
+    }
+    if (k % 4 == 2) x[900] = k == 2 ? INF : A_NAN;
+    mpnum_norm_pairs_(1, y, x, weight, N);
+    for (int i = 0; i < N; ++i) {
+      const double exact = (double)x[i] * (double)weight[i];
+      const uint32_t want = isnan(exact) ? NAN_BITS : bits_of((float)exact);
+      CHECK(bits_of(y[i]) == want, "%d, %d: %a by %a is %a, not %a", k, i, (double)x[i],
+            (double)weight[i], (double)y[i], exact);
+    }
+  }
+}
 /* A zero is one where nothing is subtracted. */
 static void zeros_keep_their_signs(void) {
   for (size_t i = 0; i < 40; ++i)
@@ -284,6 +348,8 @@ int main(void) {
   RUN_FOR_EACH_ISA(rows_of_any_size_are_precise);
   RUN_FOR_EACH_ISA(rows_far_from_zero_are_precise);
   RUN_FOR_EACH_ISA(subnormal_rests_of_sums_are_kept);
+  RUN_FOR_EACH_ISA(subnormals_count_beside_weights_and_biases);
+  RUN_FOR_EACH_ISA(products_with_weights_are_rounded_once);
   RUN_FOR_EACH_ISA(zeros_keep_their_signs);
   TAP_RUN(rows_of_equal_elements);
   TAP_RUN(nan_and_inf_are_not_hidden);

@@ -270,7 +270,10 @@ MPNUM_HOST void mpnum_norm_backward_group_(mpnum_norm_backward_ *self, size_t fi
   mpnum_norm_slope_ slopes[MPNUM_NORM_ROWS_];
   mpnum_norm_back_ back = mpnum_norm_back_of_(self, first, 0, src.columns);
   mpnum_norm_run_ run;
+  int columns_allow = -1;
   size_t i = 0;
+  run.columns_allow = &columns_allow;
+  run.has_saved = 1;
   run.src = mpnum_norm_rows_from_(src, first, 0, rows, src.columns, self->normed,
                                   &run.src_step);
   mpnum_norm_look_all_(self, first, rows, run.src, run.src_step);

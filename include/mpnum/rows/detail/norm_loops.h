@@ -20,6 +20,8 @@ typedef struct mpnum_norm_run_ {
   const uint8_t *src;
   size_t dst_step, src_step, rows, columns;
   const float *weight, *bias;
+  int has_saved;      /* numbers that a caller saved are among those found */
+  int *columns_allow; /* what weights and biases do, -1 before that is known */
 } mpnum_norm_run_;
 /* Rows of gradients, and the normalised rows one behind the other; weight may be NULL. */
 typedef struct mpnum_norm_back_ {
@@ -43,6 +45,19 @@ typedef struct mpnum_norm_keeping_ {
   uint32_t lost;         /* not 0: a low sum with offset is not rounded so */
   int is_raised, has_mean;
 } mpnum_norm_keeping_;
+/* How a row is handled: by the usual steps, by these with subnormals flushed, or kept. */
+typedef enum mpnum_norm_way_ {
+  MPNUM_NORM_USUAL_ = 0,
+  MPNUM_NORM_FLUSHED_,
+  MPNUM_NORM_KEPT_
+} mpnum_norm_way_;
+/* The rows that are being handled flushed. */
+typedef struct mpnum_norm_flushed_ {
+  uint64_t saved; /* environment */
+  size_t end;     /* of these rows */
+  mpnum_norm_map_ map;
+  MPNUM_ALIGNED_ float made[MPNUM_TILE_]; /* a row that map is of, times its power */
+} mpnum_norm_flushed_;
 /* Whether a row is but multiplied, by 2^-20 to 2^20: its subnormals are those that
  * count. */
 MPNUM_HOST int mpnum_norm_is_near_(const mpnum_norm_map_ *map) {
@@ -161,6 +176,9 @@ MPNUM_HOST void mpnum_norm_run_rows_(const mpnum_norm_run_ *run) {
 MPNUM_HOST void mpnum_norm_map_tile_(const mpnum_norm_row_ *row, void *dst,
                                      const void *src, size_t n) {
   mpnum_norm_run_ run;
+  int columns_allow = -1;
+  run.columns_allow = &columns_allow;
+  run.has_saved = 1;
   run.found = row;
   run.dst_type = MPNUM_TYPE_F32;
   run.dst = (uint8_t *)dst;

@@ -241,6 +241,7 @@ MPNUM_HOST void mpnum_norm_long_(const mpnum_norm_job_ *job, mpnum_norm_group_ *
     mpnum_norm_report_(job, group->row, group->found);
     for (group->first = 0; group->first < job->src.columns; group->first += MPNUM_TILE_) {
       group->run.columns = mpnum_tile_size_(job->src.columns, group->first);
+      *group->run.columns_allow = -1; /* these are others */
       mpnum_norm_load_(job, group, 1);
       mpnum_norm_store_(job, group);
     }
@@ -249,7 +250,10 @@ MPNUM_HOST void mpnum_norm_long_(const mpnum_norm_job_ *job, mpnum_norm_group_ *
 MPNUM_HOST void mpnum_norm_all_(const mpnum_norm_job_ *job) {
   const uint64_t saved = mpnum_fenv_save_();
   mpnum_norm_group_ group;
+  int columns_allow = -1;
   group.first = 0;
+  group.run.columns_allow = &columns_allow;
+  group.run.has_saved = 0;
   group.run.columns = job->src.columns;
   group.run.encoding = mpnum_encoding_of_type_(MPNUM_TYPE_F16, 16, MPNUM_OVERFLOW_IEEE);
   if (job->src.columns > MPNUM_TILE_) {
