@@ -299,7 +299,7 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint3
   const float quarter =
       is_gelu ? mpnum_mul_scalar_(square, -0.125f) : mpnum_mul_scalar_(x, 0.25f);
   const mpnum_wide_ root = mpnum_wide_f32_(mpnum_bits_f32(mpnum_exp_scalar_(quarter)));
-  const mpnum_wide_ half = mpnum_wide_mul_(root, root);
+  const mpnum_wide_ square_of_it = mpnum_wide_mul_(root, root);
   float factor = x;
   if (is_gelu) {
     const float s = mpnum_div_scalar_(-1.0f, square);
@@ -308,7 +308,7 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint3
     factor = mpnum_add_scalar_(1.0f, mpnum_mul_scalar_(factor, s));
     factor = mpnum_mul_scalar_(factor, -0.39894228f); /* 1 / sqrt(2 pi) */
   }
-  return mpnum_wide_mul_(mpnum_wide_mul_(half, half),
+  return mpnum_wide_mul_(mpnum_wide_mul_(square_of_it, square_of_it),
                          mpnum_wide_f32_(mpnum_bits_f32(factor)));
 }
 MPNUM_REAL_ uint32_t mpnum_code_of_wide_(mpnum_format format, mpnum_wide_ value,
@@ -327,14 +327,14 @@ MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
     if (a > closing.from && a < closing.to) {
       const mpnum_wide_ value =
           mpnum_wide_mul_(mpnum_wide_closing_gate_(function, a), second);
-      const uint64_t half = value.significand >> 1 | 1, off = half >> 17;
+      const uint64_t digits = value.significand >> 1 | 1, off = digits >> 17;
       const uint32_t code = mpnum_code_of_wide_(
-          format, mpnum_wide_normal_(half - off, value.exponent + 1, value.negative),
+          format, mpnum_wide_normal_(digits - off, value.exponent + 1, value.negative),
           overflow);
-      if (code == mpnum_code_of_wide_(
-                      format,
-                      mpnum_wide_normal_(half + off, value.exponent + 1, value.negative),
-                      overflow))
+      if (code == mpnum_code_of_wide_(format,
+                                      mpnum_wide_normal_(digits + off, value.exponent + 1,
+                                                         value.negative),
+                                      overflow))
         return code;
     }
   }

@@ -109,7 +109,7 @@ MPNUM_HOST void mpnum_random_by_rounding_(mpnum_rounding rounding, uint8_t *word
                                           size_t n) {
   const uint64_t both = ((uint64_t)1 << 32) + 1;
   const int unused = 32 - (int)((uint32_t)rounding % 32);
-  const uint64_t half = mpnum_random_word_(rounding, 0) * both;
+  const uint64_t middle = mpnum_random_word_(rounding, 0) * both;
   const uint64_t kept = (0xffffffffu << unused) * both;
   const uint64_t odd = rounding > 96 ? both : 0;
   uint64_t two = 0;
@@ -117,7 +117,7 @@ MPNUM_HOST void mpnum_random_by_rounding_(mpnum_rounding rounding, uint8_t *word
   size_t i = 0;
   for (; i + 2 <= n; i += 2) {
     MPNUM_MEMCPY_(&two, words + 4 * i, 8);
-    two = (two & kept) + half - (two >> unused & odd);
+    two = (two & kept) + middle - (two >> unused & odd);
     MPNUM_MEMCPY_(words + 4 * i, &two, 8);
   }
   if (i == n) return;
