@@ -51,6 +51,26 @@ typedef mpnumv_vector mpnumv_f32; /* floats as their bits */
 MPNUM_AVX2_ mpnumv_vector mpnumv_splat(uint32_t x) {
   return (mpnumv_vector)_mm256_set1_epi32((int)x);
 }
+/* A constant from memory: one that has no register gcc 12 makes in two steps of the port
+ * of shuffles, each time. */
+MPNUM_AVX2_ mpnumv_vector mpnumv_splat_of(const uint32_t *x) {
+# if MPNUM_HAS_GNU_
+  mpnumv_vector y;
+  __asm__("vpbroadcastd %1, %0" : "=x"(y) : "m"(*x));
+  return y;
+# else
+  return mpnumv_splat(*x);
+# endif
+}
+MPNUM_AVX2_ __m256d mpnum_double_of_avx2_(const uint64_t *bits) {
+# if MPNUM_HAS_GNU_
+  __m256d y;
+  __asm__("vpbroadcastq %1, %0" : "=x"(y) : "m"(*bits));
+  return y;
+# else
+  return _mm256_castsi256_pd(_mm256_set1_epi64x((long long)*bits));
+# endif
+}
 MPNUM_AVX2_ mpnumv_vector mpnumv_bits_of(mpnumv_f32 x) { return x; }
 MPNUM_AVX2_ mpnumv_f32 mpnumv_f32_of(mpnumv_vector bits) { return bits; }
 MPNUM_AVX2_ mpnumv_f32 mpnumv_constant(uint32_t bits) { return mpnumv_splat(bits); }
@@ -235,29 +255,32 @@ MPNUM_AVX2_ mpnumv_vector mpnumv_word_of(const uint32_t *words, mpnumv_vector pl
 }
 /* By way of doubles, of the upper 52 bits and the other 11, all of which is exact. */
 MPNUM_AVX2_ void mpnum_cut_double_avx2_(mpnumv_vector bits, __m128 *high, __m128 *low) {
-  const __m256i cut = _mm256_set1_epi64x((long long)0xffffffffe0000000u);
+  static const uint64_t numbers[4] = {0xffffffffe0000000u, 0x3ff0000000000000u,
+                                      0x3f40000000000000u, 0x7ff}; /* 1, 2^-11 */
   const __m256i x = (__m256i)bits;
-  const __m256d most = _mm256_set1_pd(1),
-                least = _mm256_set1_pd((double)mpnum_pow2_(-11));
+  const __m256d cut = mpnum_double_of_avx2_(numbers),
+                most = mpnum_double_of_avx2_(numbers + 1),
+                least = mpnum_double_of_avx2_(numbers + 2);
   __m256d upper = _mm256_castsi256_pd(
       _mm256_or_si256(_mm256_srli_epi64(x, 11), _mm256_castpd_si256(most)));
   __m256d lower = _mm256_castsi256_pd(_mm256_or_si256(
-      _mm256_and_si256(x, _mm256_set1_epi64x(0x7ff)), _mm256_castpd_si256(least)));
+      _mm256_and_si256(x, _mm256_castpd_si256(mpnum_double_of_avx2_(numbers + 3))),
+      _mm256_castpd_si256(least)));
   __m256d first;
 # if MPNUM_HAS_GNU_
   __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(most));
   __asm__("vsubpd %1, %0, %0" : "+x"(lower) : "x"(least));
-  first = _mm256_and_pd(upper, (__m256d)cut);
+  first = _mm256_and_pd(upper, cut);
   __asm__("vsubpd %1, %0, %0" : "+x"(upper) : "x"(first));
   __asm__("vaddpd %1, %0, %0" : "+x"(upper) : "x"(lower));
 # else
   upper = _mm256_sub_pd(upper, most);
   lower = _mm256_sub_pd(lower, least);
-  first = _mm256_and_pd(upper, _mm256_castsi256_pd(cut));
+  first = _mm256_and_pd(upper, cut);
   upper = _mm256_add_pd(_mm256_sub_pd(upper, first), lower);
 # endif
   *high = _mm256_cvtpd_ps(first);
-  *low = _mm256_cvtpd_ps(_mm256_and_pd(upper, _mm256_castsi256_pd(cut)));
+  *low = _mm256_cvtpd_ps(_mm256_and_pd(upper, cut));
 }
 MPNUM_AVX2_ void mpnumv_cut_to_pair(const mpnumv_vector x[2], mpnumv_vector *high,
                                     mpnumv_vector *low) {
