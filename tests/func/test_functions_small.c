@@ -220,12 +220,12 @@ static void draw_pair(uint32_t i, uint32_t random, int type, uint16_t *a, uint16
   static const uint16_t ends[ENDS] = {0x0000, 0x8000, 0x0001, 0x8001, 0x7c00,
                                       0xfc00, 0x7f80, 0xff80, 0x7fff, 0x7bff,
                                       0xfbff, 0x3c00, 0xbf80, 0x3f80};
-  const uint32_t few = type ? 0xfff8 : 0xffe0;
+  const uint16_t few = type ? 0xfff8 : 0xffe0;
   *a = (uint16_t)(random >> 16);
   *b = (uint16_t)(i % 3 ? *a + (random >> 8 & 0x1ff) - 0x100 : random * 40503);
   if (i % 3 == 2) *b ^= 0x8000;
   if (i % 16 == 3) *a &= 0x80ff, *b = (uint16_t)(0xc000 | (random & 0x3fff));
-  if (i % 16 == 8) *a &= few, *b = (uint16_t)(random * 40503 & few);
+  if (i % 16 == 8) *a = (uint16_t)(*a & few), *b = (uint16_t)(random * 40503 & few);
   if (i < ENDS * ENDS) *a = ends[i / ENDS], *b = ends[i % ENDS];
 }
 static void check_pairs(int type) {
