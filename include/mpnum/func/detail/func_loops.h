@@ -63,8 +63,7 @@ typedef mpnum_wide_ mpnum_wide_function_(mpnum_wide_ x);
 MPNUM_HOST_APART_ uint32_t mpnum_wide_code_by_(mpnum_format format,
                                                mpnum_wide_function_ *of, uint32_t x,
                                                mpnum_overflow overflow) {
-  return mpnum_nearest_code_(format, mpnum_wide_to_f32_((*of)(mpnum_wide_f32_(x))),
-                             overflow);
+  return mpnum_code_of_wide_(format, (*of)(mpnum_wide_f32_(x)), overflow);
 }
 # define MPNUM_CODE_OF_(name, NAME, ...)                                                \
   MPNUM_HOST uint32_t mpnum_##name##_code_(mpnum_small_function_ task, uint32_t a,      \

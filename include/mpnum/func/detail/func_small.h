@@ -132,10 +132,14 @@ MPNUM_REAL_ int mpnum_may_vanish_(mpnum_format format, uint32_t x, uint32_t y) {
   sum = mpnum_add_scalar_(half_of_it, half_of_it); /* 0 if arguments are */
   return mpnum_bits_f32(sum) != 0x00800000u;
 }
+MPNUM_REAL_ uint32_t mpnum_code_of_wide_(mpnum_format format, mpnum_wide_ value,
+                                         mpnum_overflow overflow) {
+  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
+}
 MPNUM_RARE_ uint32_t mpnum_wide_code_(mpnum_format format, mpnum_function_ function,
                                       uint32_t x, mpnum_overflow overflow) {
-  const mpnum_wide_ value = mpnum_wide_of_(function, mpnum_wide_f32_(x));
-  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
+  return mpnum_code_of_wide_(format, mpnum_wide_of_(function, mpnum_wide_f32_(x)),
+                             overflow);
 }
 /* Of a derivative that changes its sign: the floats between which its error is an
  * absolute one. */
@@ -291,7 +295,7 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_plain_gate_(mpnum_function_ function, uint32_
     return mpnum_wide_make_(x.significand | 1, x.exponent - 1, 0);
   return mpnum_wide_normal_(x.significand - 1, x.exponent - is_tiny, x.negative);
 }
-/* A gate that is closing, to 2^-18: a e^a, or the density and its tail's series, whose
+/* A gate that is closing, to 2^-17: a e^a, or the density and its tail's series, whose
  * exponent's quarter is a float. */
 MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint32_t a) {
   const float x = mpnum_from_bits_f32(a), square = mpnum_mul_scalar_(x, x);
@@ -310,10 +314,6 @@ MPNUM_MATH_ mpnum_wide_ mpnum_wide_closing_gate_(mpnum_function_ function, uint3
   }
   return mpnum_wide_mul_(mpnum_wide_mul_(square_of_it, square_of_it),
                          mpnum_wide_f32_(mpnum_bits_f32(factor)));
-}
-MPNUM_REAL_ uint32_t mpnum_code_of_wide_(mpnum_format format, mpnum_wide_ value,
-                                         mpnum_overflow overflow) {
-  return mpnum_nearest_code_(format, mpnum_wide_to_f32_(value), overflow);
 }
 MPNUM_RARE_ uint32_t mpnum_wide_code_of_two_(mpnum_format format,
                                              mpnum_function_ function, uint32_t a,
