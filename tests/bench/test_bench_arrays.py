@@ -24,6 +24,7 @@ PEERS = sorted(name for row in PEERS.splitlines() for name in row.split("|")[1].
 BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "e3m2x4": 6, "e2m3x4": 6, "e2m1x2": 4}
 REDUCTIONS = ("all_finite", "first_nonfinite", "amax", "stats", "norm", "sum", "dot")
 FUNCTIONS = ("exp", "tanh", "gelu", "silu", "reciprocal", "log", "sqrt", "sin")
+OF_TWO = ("swiglu", "logaddexp")  # of the halves of an array
 ROWS = {"softmax rows": "softmax", "layer rows": "layer_norm", "rms rows": "rms_norm",
         "layer back rows": "normalize_backward"}
 
@@ -46,6 +47,7 @@ def every_function_has_a_row():
                if name not in ("e5m2", "e4m3") or what not in ("norm", "sum", "dot")}
     wanted.add("dot light f32")
     wanted |= {f"{what} {name}" for what in FUNCTIONS for name in ("f32", "bf16", "f16")} - {"log f16", "sqrt f16", "sqrt bf16"}
+    wanted |= {f"{what} {name}" for what in OF_TWO for name in ("f32", "bf16", "f16")}
     wanted |= {f"{what} f32" for what in ROWS} | {"softmax rows bf16", "rms rows bf16"}
     wanted |= {f"hadamard {n} {name}" for n in (16, 64) for name in ("f32", "bf16")} | {"unhadamard 16 f32"}
     assert names == wanted, names ^ wanted
@@ -59,8 +61,8 @@ def bytes_are_those_of_the_types():
         if words[0] in REDUCTIONS:
             wanted = (BITS.get(words[-1], 8), 0, False)
             assert function == f"mpnum_{'_'.join(words)}", function
-        elif words[0] in FUNCTIONS:
-            wanted = (BITS[words[1]], BITS[words[1]], False)
+        elif words[0] in FUNCTIONS + OF_TWO:
+            wanted = (BITS[words[1]], BITS[words[1]] // (1 + (words[0] in OF_TWO)), False)
             assert function == f"mpnum_{words[0]}_{words[1]}_array", function
         elif " ".join(words[:-1]) in ROWS:
             wanted = (BITS[words[-1]], BITS[words[-1]], False)

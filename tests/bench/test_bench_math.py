@@ -179,7 +179,7 @@ def shown(error):
     """How the tables show a number that does not exist, is beyond measure, large or small."""
     if error is None:
         return "-"
-    return ">99999" if error > 99999 else f"{error:.{2 if error < 100 else 0}f}"
+    return ">9999" if error > 9999 else f"{error:.{2 if error < 100 else 0}f}"
 
 
 def the_functions_table_is_the_figures():

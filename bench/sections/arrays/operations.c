@@ -165,6 +165,21 @@ IN_EACH_TYPE(SINE, sin)
   {bits, bits, 0},                                \
   run_mpnum_##name##_##type##_array},
 
+/* Functions of two values, of the halves of an array. */
+#define FUNCTIONS_OF_TWO(ROW) IN_EACH_TYPE(ROW, swiglu) IN_EACH_TYPE(ROW, logaddexp)
+#define FUNCTION_OF_TWO(name, type, place, source, bits)                                \
+ static void run_##name##_##type(void *dst, const void *src, size_t count) {            \
+  mpnum_##name##_##type##_array(                                                        \
+      dst, src, (const void *)((const char *)src + bits / 8 * (count / 2)), count / 2); \
+ }
+FUNCTIONS_OF_TWO(FUNCTION_OF_TWO)
+#define ROW_OF_TWO(name, type, place, source, bits) \
+ {#name " " #type,                                  \
+  "mpnum_" #name "_" #type "_array",                \
+  source,                                           \
+  {bits, bits / 2, 0},                              \
+  run_##name##_##type},
+
 /* Rows of 256, likewise, without weights. A gradient has the array for both of its
  * sources. */
 static void run_rows(size_t operation, row_way way, void *dst, const void *src,
@@ -270,9 +285,9 @@ static const array_operation operations[] = {
     {"round to e4m3", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_nearest},
     {"round to e4m3 rz", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_toward_zero},
     {"round to e4m3 sr", "mpnum_round_array", SOURCE_F32, IN_PLACE, round_stochastic},
-    FUNCTIONS_OF_TYPES(FUNCTION_ROW) IN_EACH_TYPE(SINE_ROW, sin) ROWS_OF_TYPES(ROWS_ROW)
-        HADAMARD_ROWS(HADAMARD_ROW) REDUCTIONS(REDUCTION_ROW)
-            DOT_PRODUCTS(REDUCTION_ROW)};
+    FUNCTIONS_OF_TYPES(FUNCTION_ROW) IN_EACH_TYPE(SINE_ROW, sin)
+        FUNCTIONS_OF_TWO(ROW_OF_TWO) ROWS_OF_TYPES(ROWS_ROW) HADAMARD_ROWS(HADAMARD_ROW)
+            REDUCTIONS(REDUCTION_ROW) DOT_PRODUCTS(REDUCTION_ROW)};
 
 static bool force_isa(int isa) { return mpnum_isa_force((mpnum_isa)isa) == MPNUM_OK; }
 static const char *isa(void) { return mpnum_isa_name(mpnum_isa_in_use()); }
