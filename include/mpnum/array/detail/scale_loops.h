@@ -383,10 +383,10 @@ MPNUM_HOST void mpnum_amax_floats_(int is_first, uint32_t *amax, const float *sr
 /* The largest finite magnitude. */
 MPNUM_HOST_COLD_ uint32_t mpnum_finite_amax_floats_(const float *src, size_t n) {
   const size_t whole = n - n % MPNUM_SCALED_, rest = n - whole;
-  MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
   uint32_t amax = 0, last = 0;
   if (whole) MPNUM_CALL_(finite_amax, (&amax, src, whole));
   if (rest) {
+    MPNUM_ALIGNED_ float x[MPNUM_SCALED_] = {0};
     MPNUM_MEMCPY_(x, src + whole, rest * sizeof *x);
     MPNUM_CALL_(finite_amax, (&last, x, MPNUM_SCALED_));
   }

@@ -119,6 +119,9 @@ MPNUM_HOST void mpnum_decide_(mpnum_small_function_ task, mpnum_small_code_ *cod
   mpnum_put_right_(task, code, codes + 2 * i, others + 2 * i, a + i, b + i, n - i);
 }
 
+/* Steps of light forms beside the usual ones, by bits: what is above the last magnitude
+ * of its row is clamped, subnormals go by integers, and so do results that may be so. */
+enum { MPNUM_LIGHT_CLAMPS_ = 1, MPNUM_LIGHT_TINY_ = 2, MPNUM_LIGHT_CLOSES_ = 4 };
 typedef struct mpnum_light_ {
   mpnum_small_function_ task;
   mpnum_small_code_ *code;
