@@ -15,6 +15,7 @@
 #include <mpnum/rows/normalize_quantize.h>
 #include <mpnum/rows/softmax.h>
 #include <mpnum/rows/softmax_backward.h>
+#include <mpnum/rows/softmax_cap.h>
 #include <mpnum/simd/isa.h>
 
 #include "../harness/linked_function.h"
@@ -45,6 +46,7 @@ LINKED_FUNCTION(mpnum_logsumexp_rows);
 LINKED_FUNCTION(mpnum_softmax_backward_rows);
 LINKED_FUNCTION(mpnum_log_softmax_backward_rows);
 LINKED_FUNCTION(mpnum_softmax_add_tile);
+LINKED_FUNCTION(mpnum_softmax_capped_backward_rows);
 
 #define mpnum_activation_rows          linked_mpnum_activation_rows
 #define mpnum_activation_quantize_rows linked_mpnum_activation_quantize_rows
@@ -72,5 +74,7 @@ LINKED_FUNCTION(mpnum_softmax_add_tile);
 #define mpnum_softmax_backward_rows          linked_mpnum_softmax_backward_rows
 #define mpnum_log_softmax_backward_rows      linked_mpnum_log_softmax_backward_rows
 #define mpnum_softmax_add_tile               linked_mpnum_softmax_add_tile
+
+#define mpnum_softmax_capped_backward_rows linked_mpnum_softmax_capped_backward_rows
 
 #endif
