@@ -34,7 +34,7 @@ typedef struct operand {
   unsigned char bytes[4 * (ROWS * 64 > 2 * MOST ? ROWS * 64 : 2 * MOST)];
   mpnum_blockscale_format blocks; /* columns 0: none */
   const ref_format *scale_format;
-  unsigned char scales[ROWS * 4 > MOST / 16 ? ROWS * 4 : MOST / 16];
+  unsigned char scales[ROWS * 4 > MOST / 8 ? ROWS * 4 : MOST / 8];
 } operand;
 static operand a, b;
 static double got[ROWS * ROWS], bounds[ROWS * ROWS], starts[ROWS * ROWS];
@@ -148,40 +148,50 @@ static double draw(int kind) {
   if (kind == 3) return below(8) ? sign * ldexp(1, -below(10)) : sign * 2;
   return sign * ldexp(mantissa, -below(3));
 }
-static void no_random_product_is_past_its_bound(void) {
-  const long all = TEST_MILLIONS * 1000000L;
-  long done = 0, infinite = 0;
-  int round = 0;
-  for (; done < all; ++round) {
-    const char *const name = units[round % UNITS];
-    mpnum_product_unit unit = mpnum_product_unit_of(name);
-    const int kind = round / UNITS % 4, begins = below(2);
-    size_t k;
-    set_types(&unit, &a);
-    set_types(&unit, &b);
-    a.rows = b.rows = ROWS;
-    a.columns = b.columns = 1 + (size_t)below(64);
-    if (unit.products && below(4) == 0) unit.promotion = 2 * (uint64_t)unit.products;
-    if (unit.scales) {
-      const int is_nvfp4 = unit.scales == 2 && below(2);
-      set_blocks(&a, is_nvfp4, 6);
-      set_blocks(&b, is_nvfp4, 6);
-    }
-    for (k = 0; k < a.rows * a.columns; ++k) {
-      set_value(&a, k, draw(kind));
-      set_value(&b, k, draw(kind));
-      if (kind == 0 && k % a.columns % 2)
-        set_value(&a, k, -a.values[k - 1] / factor_at(&a, k)),
-            set_value(&b, k, b.values[k - 1] / factor_at(&b, k));
-    }
-    for (k = 0; k < (size_t)ROWS * ROWS; ++k)
-      starts[k] = unit.sum == MPNUM_TYPE_F16
-                      ? draw(0)
-                      : (double)(float)(draw(1) * (1 + below(1 << 20) * 0x1p-23));
-    multiply(&unit, begins);
-    infinite += check_all(name, begins);
-    done += ROWS * ROWS;
+/* A matrix of rows x rows sums of a unit; how many bounds are Inf. */
+static int check_random(int round, size_t rows, size_t columns) {
+  const char *const name = units[round % UNITS];
+  mpnum_product_unit unit = mpnum_product_unit_of(name);
+  const int kind = round / UNITS % 4, begins = below(2);
+  size_t k;
+  set_types(&unit, &a);
+  set_types(&unit, &b);
+  a.rows = b.rows = rows;
+  a.columns = b.columns = columns;
+  if (unit.products && below(4) == 0) unit.promotion = 2 * (uint64_t)unit.products;
+  if (unit.scales) {
+    const int is_nvfp4 = unit.scales == 2 && below(2);
+    set_blocks(&a, is_nvfp4, 6);
+    set_blocks(&b, is_nvfp4, 6);
   }
+  for (k = 0; k < a.rows * a.columns; ++k) {
+    set_value(&a, k, draw(kind));
+    set_value(&b, k, draw(kind));
+    if (kind == 0 && k % a.columns % 2)
+      set_value(&a, k, -a.values[k - 1] / factor_at(&a, k)),
+          set_value(&b, k, b.values[k - 1] / factor_at(&b, k));
+  }
+  for (k = 0; k < rows * rows; ++k)
+    starts[k] = unit.sum == MPNUM_TYPE_F16
+                    ? draw(0)
+                    : (double)(float)(draw(1) * (1 + below(1 << 20) * 0x1p-23));
+  multiply(&unit, begins);
+  return check_all(name, begins);
+}
+static void no_random_product_is_past_its_bound(void) {
+  const long rounds = (TEST_MILLIONS * 1000000L + ROWS * ROWS - 1) / (ROWS * ROWS);
+  long infinite = 0;
+  int round = 0;
+  for (; round < rounds; ++round)
+    infinite += check_random(round, ROWS, 1 + (size_t)below(64));
+  CHECK(infinite == 0, "%ld bounds are Inf", infinite);
+}
+/* 4 sums of every unit and kind a million. */
+static void no_long_random_product_is_past_its_bound(void) {
+  long infinite = 0;
+  int round = 0;
+  for (; round < TEST_MILLIONS * UNITS * 4; ++round)
+    infinite += check_random(round, 2, MOST);
   CHECK(infinite == 0, "%ld bounds are Inf", infinite);
 }
 
@@ -363,6 +373,7 @@ int main(void) {
   /* Without what -ffast-math sets. */
   set_control_word(control_word_of(FE_TONEAREST));
   TAP_RUN(no_random_product_is_past_its_bound);
+  TAP_RUN(no_long_random_product_is_past_its_bound);
   TAP_RUN(what_underflows_is_within_the_bound);
   TAP_RUN(bounds_see_what_a_guess_does_not);
   TAP_RUN(bounds_are_within_8_times_of_what_is_lost);
