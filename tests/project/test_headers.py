@@ -41,7 +41,7 @@ endian byteswap values ieee754 fpu_control memory malloc search sched semaphore 
 """.split())
 
 # Reserved identifiers that compilers give, and we only use.
-GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|__noinline__|__cold__|__aligned__|__OPTIMIZE__|__declspec|"
+GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|__noinline__|__optnone__|__cold__|__aligned__|__OPTIMIZE__|__declspec|"
                    r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__syncwarp|__isGlobal|__cvta_generic_to_global|__threadfence|__float2int_rz|__umulhi|__[fd]add_rn|__dmul_rn|__fma_rn|_Pragma|"
                    r"__\w+_sync|__half2?|__nv(vm)?_\w+|__always_inline__|__unused__|__warn_unused_result__|_Check_return_|__clz|__builtin_\w+|__has_builtin|"
                    r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*(_\w+)?|_(MM|CMP)_\w+|__AVX\w+|__SSE2__|"

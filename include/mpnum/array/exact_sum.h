@@ -27,7 +27,7 @@ MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_empty(void) {
 
 /* Brings all limbs but the last into 0 to 2^32 - 1. (It shifts the limb plus 2^63, as a
  * shift of a negative number is not the same for every compiler.) */
-MPNUM_FUNC void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
+MPNUM_FUNC MPNUM_ONCE_ void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
   int64_t carry = 0;
   int i = 0;
   for (; i < 19; ++i) {

@@ -119,7 +119,7 @@ MPNUM_HOST int mpnum_same_text_(const char *a, const char *b) {
   return *a == *b;
 }
 /* Whether a unit exists whose members these are. */
-MPNUM_HOST_COLD_ int mpnum_is_unit_(const mpnum_product_unit *unit) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ int mpnum_is_unit_(const mpnum_product_unit *unit) {
   const int is_half = unit->sum == MPNUM_TYPE_F16, is_wide = unit->sum == MPNUM_TYPE_F64;
   const int is_flag = !((unit->is_nearest | unit->is_fused | unit->is_flushed) & ~1);
   if (!unit->types || unit->types > MPNUM_TAKES_ALL_ || !is_flag) return 0;

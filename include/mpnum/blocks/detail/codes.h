@@ -14,9 +14,9 @@ MPNUM_HOST_INLINE_ uint64_t mpnum_magnitude_f64_(double x) {
   return mpnum_bits_f64(x) & 0x7fffffffffffffffu;
 }
 /* Whether scales that are floats are above 0 and finite, or NaN, as of a block of NaN. */
-MPNUM_HOST mpnum_status mpnum_float_scales_check_(const mpnum_blockscale_format *format,
-                                                  const mpnum_blockscaled *src,
-                                                  size_t rows, size_t columns) {
+MPNUM_HOST MPNUM_ONCE_ mpnum_status
+mpnum_float_scales_check_(const mpnum_blockscale_format *format,
+                          const mpnum_blockscaled *src, size_t rows, size_t columns) {
   size_t i = 0;
   if (format->scale_type != MPNUM_TYPE_F32) return MPNUM_OK;
   for (; i < mpnum_blockscale_count(format, rows, columns); ++i) {
@@ -28,9 +28,9 @@ MPNUM_HOST mpnum_status mpnum_float_scales_check_(const mpnum_blockscale_format 
   return MPNUM_OK;
 }
 /* Checks that the codes of a quantised matrix can be read. */
-MPNUM_HOST mpnum_status mpnum_codes_check_(const mpnum_blockscale_format *format,
-                                           const mpnum_blockscaled *codes, size_t rows,
-                                           size_t columns) {
+MPNUM_HOST MPNUM_ONCE_ mpnum_status
+mpnum_codes_check_(const mpnum_blockscale_format *format, const mpnum_blockscaled *codes,
+                   size_t rows, size_t columns) {
   size_t extent[2];
   const mpnum_status status = mpnum_codes_extent_(format, codes, rows, columns, extent);
   return status == MPNUM_OK ? mpnum_float_scales_check_(format, codes, rows, columns)

@@ -318,6 +318,17 @@
 # define MPNUM_RARE_  static inline
 #endif
 
+/* For the sake of clang's time, of a function that it would compile again wherever it
+ * inlines it, and whose call costs nothing; of one that is called once for a matrix, and
+ * that it need not optimise. */
+#if MPNUM_HAS_GNU_ && defined(__clang__) && !MPNUM_HAS_CUDA_
+# define MPNUM_ONCE_  __attribute__((__noinline__))
+# define MPNUM_AS_IS_ __attribute__((__noinline__, __optnone__))
+#else
+# define MPNUM_ONCE_
+# define MPNUM_AS_IS_
+#endif
+
 /* The same of functions of arrays, which are for the host alone, nvcc's host compiler
  * included. MPNUM_HOST_ONCE_ is called once for an array, and not worth inlining; _COLD_
  * hardly ever: gcc compiles what follows a call of one for size, so that no function is

@@ -69,17 +69,21 @@ MPNUM_HOST_INLINE_ double mpnum_abs_f64_(double x) {
 
 /* --- Reading --- */
 
-MPNUM_HOST double mpnum_element_f64_(mpnum_const_matrix from, mpnum_format format,
-                                     size_t row, size_t column) {
-  const int bits = mpnum_type_bits_(from.type);
+MPNUM_HOST_ONCE_ double mpnum_decoded_f64_(const mpnum_format *format, uint32_t code) {
+  return (double)mpnum_decode(*format, code);
+}
+MPNUM_HOST_ONCE_ double mpnum_element_f64_(const mpnum_const_matrix *from,
+                                           const mpnum_format *format, size_t row,
+                                           size_t column) {
+  const int bits = mpnum_type_bits_(from->type);
   const uint64_t code =
-      mpnum_element_(bits, (const uint8_t *)from.data, row * from.stride + column);
-  if (from.type == MPNUM_TYPE_F64) return mpnum_from_bits_f64(code);
-  return (double)mpnum_decode(format, (uint32_t)code);
+      mpnum_element_(bits, (const uint8_t *)from->data, row * from->stride + column);
+  if (from->type == MPNUM_TYPE_F64) return mpnum_from_bits_f64(code);
+  return mpnum_decoded_f64_(format, (uint32_t)code);
 }
 /* A code without its scale, and a scale. */
-MPNUM_HOST double mpnum_code_f64_(const mpnum_product_side_ *side, size_t row,
-                                  size_t column) {
+MPNUM_HOST_ONCE_ double mpnum_code_f64_(const mpnum_product_side_ *side, size_t row,
+                                        size_t column) {
   const mpnum_blockscale_format *const format = side->of.format;
   const size_t bits = (size_t)format->element_bits;
   const size_t first = (row * side->of.values.stride + column) * bits;
@@ -87,19 +91,19 @@ MPNUM_HOST double mpnum_code_f64_(const mpnum_product_side_ *side, size_t row,
   uint32_t code = at[0];
   if (first % 8 + bits > 8) code |= (uint32_t)at[1] << 8;
   code = code >> first % 8 & ((1u << bits) - 1);
-  if (!format->is_int8) return (double)mpnum_decode(side->format, code);
+  if (!format->is_int8) return mpnum_decoded_f64_(&side->format, code);
   return ((double)code - (code < 128 ? 0 : 256)) *
          (format->scale_type == MPNUM_TYPE_E8M0 ? mpnum_power_f64_(-6) : 1);
 }
-MPNUM_HOST float mpnum_scale_f32_(const mpnum_product_side_ *side, size_t row,
-                                  size_t column) {
+MPNUM_HOST_ONCE_ float mpnum_scale_f32_(const mpnum_product_side_ *side, size_t row,
+                                        size_t column) {
   const uint8_t *const from = (const uint8_t *)side->of.values.scale_inv;
   size_t at = row * side->across + column;
   if (side->of.format->scale_type == MPNUM_TYPE_F32)
     return mpnum_from_bits_f32((uint32_t)mpnum_element_(32, from, at));
   if (side->of.values.is_swizzled) /* blocks of several rows: squares */
     at = mpnum_scale_place(row * side->rows, column, side->across);
-  return mpnum_decode(side->scale_format, from[at]);
+  return (float)mpnum_decoded_f64_(&side->scale_format, from[at]);
 }
 MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t row,
                                     size_t column, size_t n, mpnum_product_row_ *to) {
@@ -117,7 +121,8 @@ MPNUM_HOST void mpnum_product_read_(const mpnum_product_job_ *job, int k, size_t
     i = 0;
   } else {
     for (; i < n; ++i)
-      to->values[i] = mpnum_element_f64_(side->of.matrix, side->format, row, column + i);
+      to->values[i] =
+          mpnum_element_f64_(&side->of.matrix, &side->format, row, column + i);
   }
   for (i = 0; i < n; ++i) {
     const uint64_t size = mpnum_magnitude_f64_(to->values[i]);
@@ -157,8 +162,8 @@ MPNUM_HOST_INLINE_ double mpnum_product_div_(const mpnum_product_unit *unit, dou
 }
 /* One more leaf of a tree of neighbours, which has *count; and the sum of what there is,
  * the last leaves first. */
-MPNUM_HOST void mpnum_tree_add_(const mpnum_product_unit *unit, double *tree,
-                                uint64_t *count, double leaf) {
+MPNUM_HOST_ONCE_ void mpnum_tree_add_(const mpnum_product_unit *unit, double *tree,
+                                      uint64_t *count, double leaf) {
   uint64_t bits = *count;
   int level = 0;
   for (; bits & 1; bits >>= 1)
@@ -166,8 +171,8 @@ MPNUM_HOST void mpnum_tree_add_(const mpnum_product_unit *unit, double *tree,
   tree[level] = leaf;
   *count += 1;
 }
-MPNUM_HOST double mpnum_tree_sum_(const mpnum_product_unit *unit, const double *tree,
-                                  uint64_t count) {
+MPNUM_HOST_ONCE_ double mpnum_tree_sum_(const mpnum_product_unit *unit,
+                                        const double *tree, uint64_t count) {
   double sum = 0;
   int level = 0, is_begun = 0;
   for (; count >> level; ++level) {
@@ -206,25 +211,23 @@ MPNUM_HOST_ONCE_ void mpnum_rounded_step_(const mpnum_product_unit *unit, const 
   state->sum = mpnum_flushed_(unit, state->sum);
 }
 /* Products, exact with the scales of their blocks. */
-MPNUM_HOST void mpnum_exact_step_(mpnum_product_state_ *state,
-                                  const mpnum_product_row_ *a,
-                                  const mpnum_product_row_ *b, size_t n, int is_blocks) {
+MPNUM_HOST_ONCE_ void mpnum_exact_step_(mpnum_product_state_ *state,
+                                        const mpnum_product_row_ *a,
+                                        const mpnum_product_row_ *b, size_t n,
+                                        int is_blocks) {
   const uint32_t bits = mpnum_bits_f32(b->factors[0]);
-  const float high = mpnum_from_bits_f32(bits & 0xfffff000u);
-  const float low = b->factors[0] - high;
+  const int is_split = is_blocks && (bits & 0xfffu) && bits < 0x7f800000u;
+  const float high = is_split ? mpnum_from_bits_f32(bits & 0xfffff000u) : b->factors[0];
+  const float low = is_split ? b->factors[0] - high : 0;
   size_t k = 0;
+  int part = 0;
   for (; k < n; ++k) {
-    const double product = mpnum_mul_f64_(a->values[k], b->values[k]);
-    const double scaled =
-        is_blocks ? mpnum_mul_f64_(product, (double)a->factors[0]) : product;
-    if (!is_blocks || !(bits & 0xfffu) || bits >= 0x7f800000u) {
-      mpnum_exact_sum_add_f64_(&state->exact,
-                               is_blocks ? mpnum_mul_f64_(scaled, (double)b->factors[0])
-                                         : product);
-      continue;
-    }
-    mpnum_exact_sum_add_f64_(&state->exact, mpnum_mul_f64_(scaled, (double)high));
-    mpnum_exact_sum_add_f64_(&state->exact, mpnum_mul_f64_(scaled, (double)low));
+    double product = mpnum_mul_f64_(a->values[k], b->values[k]);
+    if (is_blocks) product = mpnum_mul_f64_(product, (double)a->factors[0]);
+    for (part = 0; part <= is_split; ++part)
+      mpnum_exact_sum_add_f64_(
+          &state->exact,
+          is_blocks ? mpnum_mul_f64_(product, (double)(part ? low : high)) : product);
   }
 }
 
@@ -238,10 +241,10 @@ MPNUM_HOST int mpnum_scale_exponent_(float scale, int *is_nan) {
 }
 /* 64 products of e2m1 or fewer, of blocks of `wide`: sums of 16 are exact, and times the
  * significands of their scales aligned to the exponents of these. */
-MPNUM_HOST double mpnum_fp4_step_(const mpnum_product_unit *unit,
-                                  const mpnum_product_row_ *a,
-                                  const mpnum_product_row_ *b, size_t n, size_t wide,
-                                  double sum) {
+MPNUM_HOST_ONCE_ double mpnum_fp4_step_(const mpnum_product_unit *unit,
+                                        const mpnum_product_row_ *a,
+                                        const mpnum_product_row_ *b, size_t n,
+                                        size_t wide, double sum) {
   const mpnum_term_ before = mpnum_term_of_(sum, 23, -126);
   mpnum_terms_ terms;
   size_t first = 0, k = 0;
@@ -266,10 +269,10 @@ MPNUM_HOST double mpnum_fp4_step_(const mpnum_product_unit *unit,
 
 /* --- A piece of two rows --- */
 
-MPNUM_HOST void mpnum_product_piece_(const mpnum_product_job_ *job,
-                                     const mpnum_product_row_ *a,
-                                     const mpnum_product_row_ *b, size_t n,
-                                     mpnum_product_state_ *state) {
+MPNUM_HOST_ONCE_ void mpnum_product_piece_(const mpnum_product_job_ *job,
+                                           const mpnum_product_row_ *a,
+                                           const mpnum_product_row_ *b, size_t n,
+                                           mpnum_product_state_ *state) {
   const mpnum_product_unit *const unit = &job->unit;
   const size_t step = unit->products ? (size_t)unit->products : n;
   int scale = 0, is_nan = 0;
@@ -302,8 +305,8 @@ MPNUM_HOST void mpnum_product_piece_(const mpnum_product_job_ *job,
   }
 }
 /* The sum of what was added since it began. */
-MPNUM_HOST double mpnum_product_taken_(const mpnum_product_unit *unit,
-                                       mpnum_product_state_ *state) {
+MPNUM_HOST_ONCE_ double mpnum_product_taken_(const mpnum_product_unit *unit,
+                                             mpnum_product_state_ *state) {
   double sum = state->sum;
   if (!unit->products && !unit->bits) {
     sum = mpnum_tree_sum_(unit, state->tree, state->count);
@@ -324,10 +327,10 @@ MPNUM_HOST int mpnum_scales_sums_(const mpnum_product_job_ *job) {
          !(job->unit.bits < 0 && !job->unit.products);
 }
 /* At the end of a block. */
-MPNUM_HOST void mpnum_product_scale_(const mpnum_product_job_ *job,
-                                     const mpnum_product_row_ *a,
-                                     const mpnum_product_row_ *b,
-                                     mpnum_product_state_ *state) {
+MPNUM_HOST_ONCE_ void mpnum_product_scale_(const mpnum_product_job_ *job,
+                                           const mpnum_product_row_ *a,
+                                           const mpnum_product_row_ *b,
+                                           mpnum_product_state_ *state) {
   const mpnum_product_unit *const unit = &job->unit;
   double sum = mpnum_product_taken_(unit, state);
   sum = mpnum_product_mul_(unit, sum, (double)a->factors[0]);
@@ -343,18 +346,16 @@ MPNUM_HOST void mpnum_product_part_(const mpnum_product_job_ *job,
   if (ends_block && mpnum_scales_sums_(job)) mpnum_product_scale_(job, a, b, state);
 }
 /* What the sum begins with, as the type of sums. */
-MPNUM_HOST double mpnum_product_start_(const mpnum_product_job_ *job, size_t i,
-                                       size_t j) {
+MPNUM_HOST_ONCE_ double mpnum_product_start_(const mpnum_product_job_ *job, size_t i,
+                                             size_t j) {
   mpnum_format format;
   double x = 0;
   if (!job->start) return 0;
   mpnum_format_or_f32_(&format, job->start->type);
-  x = mpnum_element_f64_(*job->start, format, i, j);
+  x = mpnum_element_f64_(job->start, &format, i, j);
   if (job->unit.sum == MPNUM_TYPE_F64) return x;
-  if (job->unit.sum == MPNUM_TYPE_F32)
-    return job->unit.promotion ? (double)mpnum_f64_to_f32(x)
-                               : mpnum_flushed_(&job->unit, (double)mpnum_f64_to_f32(x));
-  return (double)mpnum_f16_to_f32(mpnum_f64_to_f16(x));
+  x = mpnum_narrowed_(x, job->unit.sum == MPNUM_TYPE_F16);
+  return job->unit.promotion ? x : mpnum_flushed_(&job->unit, x);
 }
 /* Whether what it begins with is added at the end: after the scales of tensors. */
 MPNUM_HOST int mpnum_starts_late_(const mpnum_product_job_ *job) {
@@ -386,12 +387,14 @@ MPNUM_HOST double mpnum_product_end_(const mpnum_product_job_ *job, double start
 
 /* --- All of it --- */
 
-MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, size_t i,
-                                    size_t j) {
+MPNUM_HOST_ONCE_ void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst,
+                                          size_t i, size_t j) {
   const size_t high = dst.rows - i < MPNUM_TILED_ ? dst.rows - i : MPNUM_TILED_;
   const size_t wide = dst.columns - j < MPNUM_TILED_ ? dst.columns - j : MPNUM_TILED_;
   const size_t products = job->unit.products ? (size_t)job->unit.products : 1;
   const size_t most = job->unit.scales == 2 ? 64 : MPNUM_PIECE_ / products * products;
+  static const mpnum_product_state_ empty = {
+      0, 0, 0, 0, {{0}, 0, 0, 0, 0}, {0}, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   size_t column = 0, n = 0, left = 0, x = 0, y = 0;
   double starts[MPNUM_TILED_][MPNUM_TILED_];
   int k = 0;
@@ -399,12 +402,7 @@ MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, s
     for (y = 0; y < wide; ++y) {
       mpnum_product_state_ *const state = &job->states[x][y];
       const double start = starts[x][y] = mpnum_product_start_(job, i + x, j + y);
-      state->sum = state->promoted = state->total = 0;
-      state->magnitudes = state->all = state->peak = state->missed = 0;
-      state->scaled_products = state->decoded = state->blocks = 0;
-      state->flushed = state->all_flushed = 0;
-      state->count = 0;
-      state->exact = mpnum_exact_sum_empty();
+      *state = empty;
       if (mpnum_starts_late_(job)) continue;
       *(job->unit.promotion ? &state->promoted : &state->sum) = start;
     }
@@ -434,16 +432,18 @@ MPNUM_HOST void mpnum_product_tile_(mpnum_product_job_ *job, mpnum_matrix dst, s
       if (dst.type == MPNUM_TYPE_F64)
         MPNUM_MEMCPY_((uint8_t *)dst.data + 8 * at, &value, 8);
       else
-        mpnum_set_float_((float *)dst.data, at, mpnum_f64_to_f32(value));
+        mpnum_set_float_((float *)dst.data, at, (float)mpnum_narrowed_(value, 0));
     }
 }
 
 /* --- Checks --- */
 
-MPNUM_HOST_COLD_ mpnum_type mpnum_type_of_format_(const mpnum_format *format) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ mpnum_type
+mpnum_type_of_format_(const mpnum_format *format) {
   int type = MPNUM_TYPE_TF32;
   for (; type <= MPNUM_TYPE_UE4M3; ++type) {
-    const mpnum_format other = mpnum_format_of((mpnum_type)type);
+    mpnum_format other;
+    mpnum_find_format_(&other, (mpnum_type)type);
     if (other.max_code == format->max_code && other.inf_code == format->inf_code &&
         other.nan_code == format->nan_code && other.bias == format->bias &&
         other.sign_bits == format->sign_bits && other.has_zero == format->has_zero &&
@@ -454,9 +454,9 @@ MPNUM_HOST_COLD_ mpnum_type mpnum_type_of_format_(const mpnum_format *format) {
   return (mpnum_type)0;
 }
 /* Checks an operand and prepares its side. */
-MPNUM_HOST_COLD_ mpnum_status mpnum_product_side_of_(mpnum_product_side_ *side,
-                                                     const mpnum_product_unit *unit,
-                                                     const mpnum_product_operand *of) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ mpnum_status
+mpnum_product_side_of_(mpnum_product_side_ *side, const mpnum_product_unit *unit,
+                       const mpnum_product_operand *of) {
   const mpnum_const_matrix matrix = of->matrix;
   side->of = *of;
   side->largest = side->format.bias = 0;
@@ -495,8 +495,8 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_product_side_of_(mpnum_product_side_ *side,
   return unit->types >> (int)side->type & 1 ? MPNUM_OK : MPNUM_ERROR_TYPE;
 }
 /* Whether n bytes are bytes of an operand. */
-MPNUM_HOST_COLD_ int mpnum_overlaps_operand_(const void *at, size_t n,
-                                             const mpnum_product_operand *of) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ int
+mpnum_overlaps_operand_(const void *at, size_t n, const mpnum_product_operand *of) {
   const mpnum_const_matrix matrix = of->matrix;
   if (!of->format)
     return mpnum_overlap_(at, n, matrix.data,
@@ -510,10 +510,9 @@ MPNUM_HOST_COLD_ int mpnum_overlaps_operand_(const void *at, size_t n,
                                                      matrix.columns,
                                                      of->values.is_swizzled));
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_product_check_(mpnum_matrix dst,
-                                                   const mpnum_product_operand *a,
-                                                   const mpnum_product_operand *b,
-                                                   const mpnum_const_matrix *start) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ mpnum_status
+mpnum_product_check_(mpnum_matrix dst, const mpnum_product_operand *a,
+                     const mpnum_product_operand *b, const mpnum_const_matrix *start) {
   const int bits = mpnum_type_bits_(dst.type);
   size_t bytes = 0;
   if (dst.rows != a->matrix.rows || dst.columns != b->matrix.rows)
@@ -540,12 +539,10 @@ MPNUM_HOST_COLD_ mpnum_status mpnum_product_check_(mpnum_matrix dst,
                                                                : MPNUM_OK;
   }
 }
-MPNUM_HOST_COLD_ mpnum_status mpnum_product_run_(mpnum_matrix dst,
-                                                 const mpnum_product_unit *unit,
-                                                 const mpnum_product_operand *a,
-                                                 const mpnum_product_operand *b,
-                                                 const mpnum_const_matrix *start,
-                                                 const mpnum_product_way_ *way) {
+MPNUM_HOST_COLD_ MPNUM_AS_IS_ mpnum_status
+mpnum_product_run_(mpnum_matrix dst, const mpnum_product_unit *unit,
+                   const mpnum_product_operand *a, const mpnum_product_operand *b,
+                   const mpnum_const_matrix *start, const mpnum_product_way_ *way) {
   mpnum_product_job_ job;
   mpnum_status status = MPNUM_OK;
   uint64_t saved = 0;

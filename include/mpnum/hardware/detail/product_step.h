@@ -39,7 +39,7 @@ MPNUM_MATH_ double mpnum_power_f64_(int exponent) {
   return mpnum_from_bits_f64((uint64_t)(1023 + exponent) << 52);
 }
 /* Of a value of a type with so many places, whose smallest normal is 2^least. */
-MPNUM_MATH_ mpnum_term_ mpnum_term_of_(double value, int places, int least) {
+MPNUM_MATH_ MPNUM_ONCE_ mpnum_term_ mpnum_term_of_(double value, int places, int least) {
   const uint64_t bits = mpnum_bits_f64(value);
   const uint64_t mantissa = bits & 0xfffffffffffffu;
   const int field = (int)(bits >> 52 & 0x7ff);
@@ -78,7 +78,8 @@ MPNUM_MATH_ void mpnum_terms_add_(mpnum_terms_ *terms, int64_t significand, int 
   terms->places[terms->count++] = places;
   if (exponent > terms->most) terms->most = exponent;
 }
-MPNUM_MATH_ void mpnum_terms_add_sum_(mpnum_terms_ *terms, mpnum_term_ sum, int places) {
+MPNUM_MATH_ MPNUM_ONCE_ void mpnum_terms_add_sum_(mpnum_terms_ *terms, mpnum_term_ sum,
+                                                  int places) {
   terms->seen |= sum.is_nan ? MPNUM_SEEN_NAN_ : 0;
   if (sum.is_inf) terms->seen |= sum.sign > 0 ? MPNUM_SEEN_UP_ : MPNUM_SEEN_DOWN_;
   mpnum_terms_add_(terms, sum.significand, sum.exponent, places);
@@ -107,8 +108,8 @@ MPNUM_MATH_ void mpnum_terms_add_product_(mpnum_terms_ *terms, const mpnum_term_
 }
 /* The sum of terms, cut at so many bits behind the point of 2^most; *lost: whether some
  * bit was not 0. */
-MPNUM_MATH_ int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most, int bits,
-                                     int *lost) {
+MPNUM_MATH_ MPNUM_ONCE_ int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most,
+                                                 int bits, int *lost) {
   int64_t sum = 0;
   int i = 0;
   for (; i < terms->count; ++i) {
@@ -121,7 +122,7 @@ MPNUM_MATH_ int64_t mpnum_terms_sum_(const mpnum_terms_ *terms, int most, int bi
   }
   return sum;
 }
-MPNUM_MATH_ double mpnum_special_f64_(int seen) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_special_f64_(int seen) {
   const uint64_t infinity = (uint64_t)0x7ff << 52;
   if ((seen & MPNUM_SEEN_NAN_) || (seen & 6) == 6)
     return mpnum_from_bits_f64(0x7fffffffffffffffu);
@@ -129,8 +130,8 @@ MPNUM_MATH_ double mpnum_special_f64_(int seen) {
                                                      : infinity);
 }
 /* sum * 2^point with `kept` bits of mantissa, as a value of f16 or f32; 0 is +0. */
-MPNUM_MATH_ double mpnum_rounded_sum_(int64_t sum, int point, int kept, int is_nearest,
-                                      int is_half) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_rounded_sum_(int64_t sum, int point, int kept,
+                                                  int is_nearest, int is_half) {
   const uint64_t size = (uint64_t)(sum < 0 ? -sum : sum);
   const int least = is_half ? -14 : -126, most = is_half ? 16 : 128;
   int exponent = 0, down = 0;
@@ -159,6 +160,18 @@ MPNUM_MATH_ double mpnum_rounded_sum_(int64_t sum, int point, int kept, int is_n
   return sum < 0 ? -value : value;
 }
 
+/* x as a value of f16 or f32. */
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_narrowed_(double x, int is_half) {
+  const uint64_t bits = mpnum_bits_f64(x);
+  const int field = (int)(bits >> 52 & 0x7ff);
+  const int64_t size = (int64_t)((bits & 0xfffffffffffffu) | (uint64_t)1 << 52);
+  double rounded = 0;
+  if (!is_half || field == 0 || field == 0x7ff)
+    return mpnum_widen_f32_(mpnum_narrow_f64_(x));
+  rounded = mpnum_rounded_sum_(size, field - 1023 - 52, 10, 1, 1);
+  return mpnum_from_bits_f64(mpnum_bits_f64(rounded) | (bits & (uint64_t)1 << 63));
+}
+
 /* Places and least exponent of the sum so far. */
 MPNUM_MATH_ int mpnum_sum_places_(const mpnum_product_unit *unit) {
   return unit->sum == MPNUM_TYPE_F16 ? 10 : 23;
@@ -168,9 +181,10 @@ MPNUM_MATH_ mpnum_term_ mpnum_sum_term_(const mpnum_product_unit *unit, double s
   return mpnum_term_of_(sum, is_half ? 10 : 23, is_half ? -14 : -126);
 }
 /* The products of n pairs, or of those in every other run, and scales of 2^scale. */
-MPNUM_MATH_ void mpnum_terms_of_(mpnum_terms_ *terms, const mpnum_product_unit *unit,
-                                 const mpnum_term_ *a, const mpnum_term_ *b, int n,
-                                 int places, int scale, int part) {
+MPNUM_MATH_ MPNUM_ONCE_ void mpnum_terms_of_(mpnum_terms_ *terms,
+                                             const mpnum_product_unit *unit,
+                                             const mpnum_term_ *a, const mpnum_term_ *b,
+                                             int n, int places, int scale, int part) {
   const int limit = unit->joins == 2 ? 128 : 4096;
   int k = 0;
   terms->count = terms->seen = 0;
@@ -185,8 +199,8 @@ MPNUM_MATH_ void mpnum_terms_of_(mpnum_terms_ *terms, const mpnum_product_unit *
     terms->most += scale;
   }
 }
-MPNUM_MATH_ double mpnum_aligned_sum_(const mpnum_product_unit *unit,
-                                      const mpnum_terms_ *terms) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_aligned_sum_(const mpnum_product_unit *unit,
+                                                  const mpnum_terms_ *terms) {
   const int most = terms->most < unit->least ? unit->least : terms->most;
   if (terms->seen) return mpnum_special_f64_(terms->seen);
   return mpnum_rounded_sum_(mpnum_terms_sum_(terms, most, unit->bits, 0),
@@ -194,8 +208,8 @@ MPNUM_MATH_ double mpnum_aligned_sum_(const mpnum_product_unit *unit,
                             unit->sum == MPNUM_TYPE_F16);
 }
 /* All bits count: in an integer, or in one of 640 bits where 55 do not do. */
-MPNUM_MATH_ double mpnum_whole_sum_(const mpnum_product_unit *unit,
-                                    const mpnum_terms_ *terms) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_whole_sum_(const mpnum_product_unit *unit,
+                                                const mpnum_terms_ *terms) {
   enum { BITS = 53 };
   mpnum_exact_sum total;
   int lost = 0, i = 0;
@@ -211,12 +225,12 @@ MPNUM_MATH_ double mpnum_whole_sum_(const mpnum_product_unit *unit,
     mpnum_exact_sum_add_f64_(
         &total, (double)terms->significands[i] *
                     mpnum_power_f64_(terms->exponents[i] - terms->places[i]));
-  return (double)mpnum_f64_to_f32(mpnum_exact_sum_take_odd_(&total));
+  return mpnum_narrowed_(mpnum_exact_sum_take_odd_(&total), 0);
 }
 /* The sum of products, already cut, and the sum so far: aligned to the larger exponent
  * toward minus infinity, 31 bits and 24, and rounded to nearest. */
-MPNUM_MATH_ double mpnum_joined_sum_(const mpnum_terms_ *even, const mpnum_terms_ *odd,
-                                     double sum) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_joined_sum_(const mpnum_terms_ *even,
+                                                 const mpnum_terms_ *odd, double sum) {
   const mpnum_term_ before = mpnum_term_of_(sum, 23, -126);
   const int sum_exponent = before.significand ? before.exponent : -126;
   mpnum_terms_ seen = *even;
@@ -239,9 +253,10 @@ MPNUM_MATH_ double mpnum_joined_sum_(const mpnum_terms_ *even, const mpnum_terms
   }
 }
 /* sum and the products of n pairs, 1 to 64, of a unit with bits. */
-MPNUM_MATH_ double mpnum_fused_step_(const mpnum_product_unit *unit, const mpnum_term_ *a,
-                                     const mpnum_term_ *b, int n, int places, int scale,
-                                     double sum) {
+MPNUM_MATH_ MPNUM_ONCE_ double mpnum_fused_step_(const mpnum_product_unit *unit,
+                                                 const mpnum_term_ *a,
+                                                 const mpnum_term_ *b, int n, int places,
+                                                 int scale, double sum) {
   mpnum_terms_ terms, odd;
   mpnum_terms_of_(&terms, unit, a, b, n, places, scale, 0);
   if (unit->run) mpnum_terms_of_(&odd, unit, a, b, n, places, scale, 1);
@@ -253,8 +268,7 @@ MPNUM_MATH_ double mpnum_fused_step_(const mpnum_product_unit *unit, const mpnum
       own = mpnum_aligned_sum_(unit, &odd);
     }
     own = mpnum_add_f64_(own, sum);
-    return unit->sum == MPNUM_TYPE_F16 ? (double)mpnum_f16_to_f32(mpnum_f64_to_f16(own))
-                                       : (double)mpnum_f64_to_f32(own);
+    return mpnum_narrowed_(own, unit->sum == MPNUM_TYPE_F16);
   }
   mpnum_terms_add_sum_(&terms, mpnum_sum_term_(unit, sum), mpnum_sum_places_(unit));
   return unit->bits < 0 ? mpnum_whole_sum_(unit, &terms)
