@@ -60,10 +60,13 @@ def compiler_agrees_with_the_list():
     lines += [api.where_there_is(name, f"{result} (*pointer_{name})"
                                        f"({', '.join(kind for kind, _ in parameters) or 'void'}) = {name};")
               for name, (result, parameters) in api.functions.items()]
+    for name, listed in re.findall(r"^enum (\w+)\n((?:enumerator .*\n)+)", api.text(), re.M):  # a user's switch has them all
+        cases = " ".join(f"case {one}:" for one in re.findall(r"MPNUM_\w+", listed))
+        lines += [f"static inline int of_{name}({name} one) {{ switch (one) {{ {cases} return 1; }} return 0; }}"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "list.c"
         source.write_text("\n".join(lines) + "\n")
-        check(*cc, "-std=c99", "-Werror", "-fsyntax-only", "-I", toolchain.INCLUDE, source)
+        check(*cc, "-std=c99", "-Werror", "-Wswitch", "-fsyntax-only", "-I", toolchain.INCLUDE, source)
 
 def used_words():
     """Words of the sources that use the library, and of what the macros of four tests make."""

@@ -301,7 +301,6 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
   case MPNUM_ROUND_NEAREST_AWAY:
   case MPNUM_ROUND_TO_ODD: MPNUM_CASE_(UP)
 # undef MPNUM_CASE_
-  case MPNUM_ROUND_LAST_: break;
   }
   return cudaErrorInvalidValue;
 }

@@ -28,15 +28,15 @@ typedef enum mpnum_type {
 } mpnum_type;
 
 /* To which neighbour a value goes that a format does not have. */
-typedef enum mpnum_rounding {
+typedef enum mpnum_rounding MPNUM_UNSIGNED_ {
   MPNUM_ROUND_NEAREST_EVEN = 0, /* ties to the even code */
   MPNUM_ROUND_TOWARD_ZERO = 1,
   MPNUM_ROUND_UP = 2,           /* toward +Inf */
   MPNUM_ROUND_DOWN = 3,         /* toward -Inf */
   MPNUM_ROUND_NEAREST_AWAY = 4, /* ties away from zero */
   MPNUM_ROUND_TO_ODD = 5,       /* inexact: the neighbour with the odd code */
-  MPNUM_ROUND_STOCHASTIC = 6,   /* up in magnitude as likely as the discarded fraction */
-  MPNUM_ROUND_LAST_ = 127       /* the others are of mpnum_rounding_stochastic */
+  MPNUM_ROUND_STOCHASTIC = 6    /* up in magnitude as likely as the discarded fraction;
+                                   others are of mpnum_rounding_stochastic */
 } mpnum_rounding;
 
 /* What becomes of a magnitude that rounds past the largest finite value. */

@@ -274,6 +274,13 @@
 # define MPNUM_C_END_   _Pragma("GCC diagnostic pop")
 #endif
 
+/* Of an enum with values that have no name: C++ converts no others, unless it says so. */
+#if defined(__cplusplus)
+# define MPNUM_UNSIGNED_ : unsigned
+#else
+# define MPNUM_UNSIGNED_
+#endif
+
 /* How functions that devices may call are declared, a block for each compiler.
  *   MPNUM_INLINE  conversions and queries: inlined always, so that a format or a rounding
  *                 mode known to the caller folds away
