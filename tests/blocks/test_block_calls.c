@@ -725,6 +725,8 @@ static void bad_calls_are_refused(void) {
   REFUSED("scales over the codes", mx, call.blocks.scale_inv = refused_memory[1] + 127,
           BOTH, MPNUM_ERROR_OVERLAP);
   REFUSED("scale 0", fp4, call.blocks.scale = 0, BOTH, argument);
+  REFUSED("scale 0 and a narrow stride", fp4,
+          (call.blocks.scale = 0, call.blocks.stride = 62), BOTH, argument);
   REFUSED("scale -0", fp4, set_word(&call.blocks.scale, F32_SIGN), BOTH, argument);
   REFUSED("scale -1", fp4, call.blocks.scale = -1, BOTH, argument);
   REFUSED("scale Inf", fp4, set_word(&call.blocks.scale, F32_INFINITY), BOTH, argument);

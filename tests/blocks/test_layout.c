@@ -581,6 +581,7 @@ static void misuse_of_one_block_is_refused(void) {
   broken = mx;
   broken.rounding = MPNUM_ROUND_STOCHASTIC;
   BOTH_REFUSED(MPNUM_ERROR_ARGUMENT, broken, MPNUM_TYPE_F32, 0, 32);
+  BOTH_REFUSED(MPNUM_ERROR_ARGUMENT, nv, MPNUM_TYPE_E4M3, 0, 16); /* scale, then type */
   BOTH_REFUSED(MPNUM_ERROR_TYPE, mx, MPNUM_TYPE_E4M3, 0, 32);
   BOTH_REFUSED(MPNUM_ERROR_SHAPE, mx, MPNUM_TYPE_F32, 0, 33);
   BOTH_REFUSED(MPNUM_ERROR_SHAPE, row, MPNUM_TYPE_F16, 0, 257);

@@ -292,6 +292,13 @@ static void bad_input_changes_nothing(void) {
   fill(&a, 11, A_ROWS, 64, 1);
   CHECK(multiply(got, operand_of(&a), operand_of(&b), "b200.fp4") == MPNUM_ERROR_TYPE,
         "NVFP4 with MX");
+  x = operand_of(&a); /* NVFP4: its scale is looked at before its stride */
+  x.values.scale = 0;
+  x.values.stride = 1;
+  refused(x, x, MPNUM_ERROR_ARGUMENT, "scale of the tensor");
+  x = operand_of(&a);
+  x.values.stride = 1;
+  refused(x, x, MPNUM_ERROR_STRIDE, "stride");
   CHECK(*(uint8_t *)got == 0x5a && *(uint8_t *)bounds == 0x5a, "something was written");
 }
 

@@ -53,12 +53,11 @@ MPNUM_HOST_INLINE_ mpnum_status mpnum_one_block_check_(mpnum_blockscale_format f
       format; /* the compiler knows what has no address */
   if (!data || !codes || !scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate_(&copy, 0) != MPNUM_OK ||
-      format.rounding != MPNUM_ROUND_NEAREST_EVEN)
-    return MPNUM_ERROR_ARGUMENT;
+      format.rounding != MPNUM_ROUND_NEAREST_EVEN ||
+      (format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL &&
+       mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu))
+    return MPNUM_ERROR_ARGUMENT; /* a scale of 0, Inf, NaN, or negative */
   if (!mpnum_has_floats_(type)) return MPNUM_ERROR_TYPE;
-  if (format.rule == MPNUM_BLOCKSCALE_TWO_LEVEL &&
-      mpnum_bits_f32(scale) - 1 >= 0x7f7fffffu)
-    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
   if (n > MPNUM_BLOCK_MOST_ || (format.columns && n > format.columns))
     return MPNUM_ERROR_SHAPE;
   if (mpnum_overlap_(codes, code_bytes, data, data_bytes) ||

@@ -302,13 +302,12 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_codes_extent_(const mpnum_blockscale_format 
   const uint32_t scale = mpnum_bits_f32(codes->scale);
   if (!format || !codes->codes || !codes->scale_inv) return MPNUM_ERROR_NULL;
   if (mpnum_blockscale_validate(format, 0) != MPNUM_OK || (codes->is_swizzled & ~1) ||
-      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_))
-    return MPNUM_ERROR_ARGUMENT;
+      (codes->is_swizzled && mpnum_scale_layout_of_(format) == MPNUM_SCALES_REFUSED_) ||
+      (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu))
+    return MPNUM_ERROR_ARGUMENT; /* a scale of 0, Inf, NaN, or negative */
   if (codes->stride < columns ||
       (rows > 1 && codes->stride % mpnum_blockscale_group_(format) != 0))
     return MPNUM_ERROR_STRIDE;
-  if (format->rule == MPNUM_BLOCKSCALE_TWO_LEVEL && scale - 1 >= 0x7f7fffffu)
-    return MPNUM_ERROR_ARGUMENT; /* 0, Inf, NaN, or negative */
   extent[0] = mpnum_extent_(rows, columns, codes->stride, format->element_bits);
   if (!extent[0]) return MPNUM_ERROR_SHAPE;
   extent[1] = mpnum_blockscale_scale_bytes(format, rows, columns, codes->is_swizzled);
