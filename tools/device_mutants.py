@@ -11,8 +11,8 @@ A fault is
     one further    a shuffle from one lane further, a stride of one block or thread more
     one votes      a thread that says yes whatever it found
 
-All faults of all headers are in each program, which the environment tells which of them to be, and which says which of them it
-meets."""
+All faults of all headers, with --since COMMIT of the lines that differ from it, are in each program, which the environment tells
+which of them to be, and which says which of them it meets."""
 
 import os
 import re
@@ -82,10 +82,13 @@ def parts_of(code, opening):
 
 
 class Faults:
-    def __init__(self):
-        self.names = {}
+    def __init__(self, lines=None):
+        """lines: where there are faults, None: everywhere."""
+        self.names, self.lines = {}, lines
 
     def add(self, where, what):
+        if self.lines is not None and where not in self.lines:
+            return "false"
         self.names[len(self.names) + 1] = f"{where}: {what}"
         return f"mpnum_mutants::is({len(self.names)})"
 
@@ -131,6 +134,21 @@ class Faults:
             text = text[:start] + other + text[end:]
         if changes:
             path.write_text("#include <device_mutants.h>\n" + text)
+
+
+def changed_lines(commit):
+    """{path:line} of the headers that a commit has not."""
+    done = subprocess.run(["git", "diff", "-U0", "--relative", commit, "--", "*.cuh"], cwd=ROOT / "include/mpnum", capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise SystemExit(f"mutants: git has no diff from {commit}: {done.stderr.splitlines()[0]}")
+    found, path = set(), None
+    for line in done.stdout.splitlines():
+        if line.startswith("+++ b/"):
+            path = line[6:]
+        if at := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))?", line):
+            found |= {f"{path}:{int(at[1]) + k}" for k in range(int(at[2] or 1))}
+    return found
 
 
 def nothing_inside(changes):
@@ -194,15 +212,16 @@ def programs(folder, headers, pool):
     return sorted(pool.map(lambda kind: Program(folder, *kind), kinds.items()), key=lambda one: one.cost)
 
 
-def run(folder, wanted):
+def run(folder, wanted, since=None):
     """Prints each fault that no program sees and how many are seen. wanted: parts of the paths of headers; without any all."""
     shutil.copytree(ROOT / "include", folder / "include")
     (folder / "device_mutants.h").write_text(SUPPORT)
-    faults = Faults()
+    faults = Faults(changed_lines(since) if since else None)
     headers = [path for path in sorted((folder / "include/mpnum").rglob("*.cuh")) if not wanted or any(part in str(path) for part in wanted)]
     for path in headers:
         faults.into(path, folder / "include/mpnum")
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    headers = [path for path in headers if any(name.startswith(f"{path.relative_to(folder / 'include/mpnum')}:") for name in faults.names.values())]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         made = programs(folder, headers, pool)
         print(f"{len(faults.names)} faults, {len(made)} programs, {sum(one.cost for one in made):.0f} s to run", flush=True)
 

@@ -87,7 +87,6 @@ template <class T, class S> struct mpnum_quantize_groups_ {
     const uint32_t largest = magnitudes::bits(magnitudes::folded(own.most));
     const float found = mpnum_block_amax_f32(mpnum_f32_of_scalar_(largest), scratch);
     if (threadIdx.x == 0) mpnum_atomic_amax(amax + group, found);
-    __syncthreads();
   }
   /* Elements first to last - 1. A tile of one part goes by vectors: 2, aligned ones, 1,
    * others; 0: not by vectors. */
@@ -226,7 +225,6 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
     const float found = mpnum_block_amax_f32(
         mpnum_f32_of_scalar_(magnitudes::bits(magnitudes::folded(most))), scratch);
     if (threadIdx.x == 0) mpnum_atomic_amax(t.amax, found);
-    __syncthreads();
   }
 }
 

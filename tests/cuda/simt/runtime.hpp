@@ -176,6 +176,9 @@ struct device_work {
  * every launch and memset returns it, and runs nothing; or the one of this number from
  * now on, counted from 1, alone. */
 inline cudaError_t launch_error = cudaSuccess;
+/* Blocks of a grid across, as if a GPU had no more: others are in further rows. 0: all.
+ */
+inline unsigned most_across = 0;
 inline int failing_launch = 0;
 inline cudaError_t error_of_launch() {
   const cudaError_t error = launch_error;
@@ -419,6 +422,8 @@ cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
   if (simt::has_fault()) return cudaErrorLaunchFailure;
   const std::function<void()> bound =
       simt::bind(kernel, arguments, std::index_sequence_for<A...>());
+  if (simt::most_across != 0 && grid.y == 1 && grid.x > simt::most_across)
+    grid = dim3(simt::most_across, (grid.x - 1) / simt::most_across + 1);
   return simt::enqueue([=] {
     const simt::device_work now;
     simt::latest_fault = {};

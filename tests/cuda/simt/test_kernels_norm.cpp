@@ -22,8 +22,9 @@ vector<float> factors(std::size_t n, unsigned seed) {
     x = std::ldexp(static_cast<float>(random() % 8192), -12) - 1;
   return made;
 }
-/* Rows whose mean is large beside their deviation, too, and one of tiles whose sums
- * cancel but for the least, 2^120 below the first. */
+/* Rows whose mean is large beside their deviation, too, one of tiles whose sums cancel
+ * but for the least, 2^120 below the first, and one of lanes, pairs of which cancel where
+ * they are added by halves, and leave something of the others. */
 template <class T> vector<T> rows_to_normalize(const matrix &shape, unsigned seed) {
   const float values[] = {0x1p60f, 1, 0x1p-60f, -0x1p60f, -1};
   vector<T> data = random_rows<T>(shape, seed);
@@ -34,6 +35,13 @@ template <class T> vector<T> rows_to_normalize(const matrix &shape, unsigned see
   for (std::size_t i = 0; i < shape.columns && shape.rows > 4; ++i)
     data[4 * shape.from_stride + i] =
         mpnum::row_element_<T>::out(20000 + static_cast<float>(i % 5) * 0.0625f);
+  const std::size_t apart[] = {32, 16, 8, 4};
+  for (std::size_t i = 0; i < shape.columns && shape.rows > 5; ++i) {
+    const float x = i >= 64 ? 0.0f : i < 4 ? 0x1p60f : static_cast<float>(1 + i % 3);
+    data[5 * shape.from_stride + i] = mpnum::row_element_<T>::out(x);
+  }
+  for (std::size_t k = 0; k < 4 && shape.rows > 5 && shape.columns >= 64; ++k)
+    data[5 * shape.from_stride + k + apart[k]] = mpnum::row_element_<T>::out(-0x1p60f);
   return data;
 }
 
@@ -314,6 +322,15 @@ void sums_of_tiles_are_exact(void) {
   simt::use(simt::schedules[1]);
   check_plain<float, float>({5, 10241, 10241, 10241}, 0);
 }
+/* Blocks of a grid may have a second dimension. */
+void rows_of_blocks_have_the_bits_of_the_host(void) {
+#if !TEST_ON_GPU
+  simt::most_across = 3;
+  check_plain<mpnum_bf16, mpnum_bf16>({33, 1024, 1024, 1024}, 1);
+  check_plain<float, float>({66, 70, 70, 70}, 1);
+  simt::most_across = 0;
+#endif
+}
 #ifndef TEST_TYPES
 void rows_of_many_tiles_in_registers(void) {
   unsigned which = 0;
@@ -456,6 +473,7 @@ int main(int count, char **arguments) {
                        TEST(rows_without_room_have_the_bits_of_the_host),
                        TEST(rows_in_registers_have_the_bits_of_the_host),
                        TEST(sums_of_tiles_are_exact),
+                       TEST(rows_of_blocks_have_the_bits_of_the_host),
                        TEST(rows_or_columns_may_be_none),
                        TEST(broken_scales_make_codes_nan),
                        TEST(the_next_launch_works),

@@ -175,6 +175,10 @@ void scales_of_tensors_are_those_of_finite_elements(void) {
     check_scale_of_tensor(matrix<float>(size[0], size[1], 3, 9));
     check_scale_of_tensor(matrix<mpnum_f16>(size[0], size[1], 1, 10));
   }
+  matrix<float> wide(1, 8 * 4096 + 9, 0, 11); /* a tile more than there are blocks */
+  std::fill(wide.values.begin(), wide.values.end(), 1.0f);
+  wide.values.back() = 2;
+  check_scale_of_tensor(wide);
   float &scale = placed(-1.0f);
   CHECK_LAUNCH(mpnum_launch_nvfp4_scale(
       &scale, mpnum::matrix_of(static_cast<const float *>(nullptr), 0, 5), nullptr));
@@ -537,8 +541,8 @@ void scales_in_another_order_are_the_hosts(void) {
                                              turned(mpnum_blockscale_nvfp4_1x16()),
                                              mpnum_blockscale_nvfp4_16x16(),
                                              amax};
-  const std::size_t shapes[][2] = {{1, 1},    {4, 128},  {5, 70},  {130, 300},
-                                   {300, 40}, {33, 515}, {257, 1}, {1, 1024}};
+  const std::size_t shapes[][2] = {{1, 1},     {4, 128},  {5, 70},  {130, 300},
+                                   {2300, 40}, {33, 515}, {257, 1}, {1, 1024}};
   std::mt19937 random(1);
   unsigned moves = 0;
   for (const mpnum_blockscale_format &format : formats)

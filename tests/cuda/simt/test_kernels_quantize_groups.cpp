@@ -88,7 +88,7 @@ template <class T, class S> void check(grouped<T, S> a, mpnum_status want) {
 template <class T, class S> void check_many(unsigned turns) {
   const std::size_t tile = 4096 * 4 / sizeof(S);
   const std::size_t sizes[] = {0,    1,        15,           300,     tile - 1,
-                               tile, tile + 1, 2 * tile + 7, 5 * tile};
+                               tile, tile + 1, 2 * tile + 7, 9 * tile}; /* of 8 blocks */
   for (unsigned turn = 0; turn < turns; ++turn) {
     const std::size_t groups = turn % 7 == 6 ? 1100 : turn % 5;
     grouped<T, S> a(sizes[turn * 5 % 9], groups, turn);
