@@ -207,9 +207,11 @@ mpnum_quantize_turned_tile_(T *dst, size_t dst_stride, T *transposed,
   typename origin::template common<n> common;
   mpnum_lanes<S, n> in[4];
   MPNUM_UNROLL_
-  for (unsigned v = 0; v < 4; ++v)
-    read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job,
-                                       place.row + v, place.column, is_whole);
+  for (unsigned v = 0; v < 4; ++v) {
+    const mpnum_read_place_ own = {place.row, place.column, v, 1, 0};
+    read[v] =
+        origin::template load<n>(origin::ahead(at, v * job.stride), job, own, is_whole);
+  }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < 4; ++v)
     in[v] = origin::template value<n>(at, read[v], place.column, common);

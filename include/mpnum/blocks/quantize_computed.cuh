@@ -36,7 +36,6 @@
 #ifndef MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 #define MPNUM_BLOCKS_QUANTIZE_COMPUTED_CUH
 
-#include "../func/fast.h"
 #include "../rows/activation_rows.cuh"
 #include "quantize_blocks.cuh"
 MPNUM_C_BEGIN_
@@ -47,6 +46,7 @@ namespace mpnum {
 template <unsigned N, class Dy, class Src, class Drop>
 struct computed_reads_ : gate_vectors_<N, Dy, Src>, Drop::row {
   unsigned count;
+  mpnum_read_place_ place;
 };
 /* Which results, or which of dy, are dropped (quantize_dropped.cuh): none. */
 struct drops_none_ {
@@ -57,9 +57,8 @@ struct drops_none_ {
   __device__ __forceinline__ void apply(const Elements &, mpnum_lanes<float, N> &, row,
                                         size_t) const {}
 };
-/* What has no activation, as a matrix of which some are dropped; and what is added to a
- * kind for its approximate form (fast.h). */
-enum { gate_identity_ = 7, gate_fast_ = 8 };
+/* What has no activation, as a matrix of which some are dropped. */
+enum { gate_identity_ = 7 };
 template <> struct gate_usual_<gate_identity_> {
   enum : uint32_t { most = 0xffffffffu };
   template <bool is_short>
@@ -71,71 +70,6 @@ template <> struct gate_usual_<gate_identity_> {
     return 1;
   }
 };
-enum {
-  gate_fast_silu_ = gate_fast_ + gate_silu_,
-  gate_fast_gelu_tanh_ = gate_fast_ + gate_gelu_tanh_
-};
-static __device__ __forceinline__ float gate_clamped_(float x, uint32_t limit) {
-  return mpnum_clamped_above_scalar_(mpnum_clamped_below_scalar_(x, limit | 0x80000000u),
-                                     limit);
-}
-/* s (1 + w (1 - s)), s the fraction of x that the activation is, w as large as x times
- * the derivative of what goes into s; -0 at -Inf. The x in w is cut off where s is 0
- * or 1. */
-static __device__ __forceinline__ float gate_fast_slope_(float s, float w) {
-  const float one = mpnum_constant_scalar_(0x3f800000u);
-  return mpnum_mul_scalar_(s, mpnum_fma_scalar_(w, mpnum_sub_scalar_(one, s), one));
-}
-template <> struct gate_usual_<gate_fast_silu_> {
-  enum : uint32_t { most = 0xffffffffu };
-  template <bool is_short>
-  static __device__ __forceinline__ float value(const gate_ &, float x) {
-    return mpnum_silu_fast_f32(x);
-  }
-  template <bool is_short>
-  static __device__ __forceinline__ float slope(const gate_ &, float x) {
-    return gate_fast_slope_(mpnum_sigmoid_fast_f32(x),
-                            gate_clamped_(x, 0x41a00000u)); /* 20 */
-  }
-};
-template <> struct gate_usual_<gate_fast_gelu_tanh_> {
-  enum : uint32_t { most = 0xffffffffu };
-  template <bool is_short>
-  static __device__ __forceinline__ float value(const gate_ &, float x) {
-    return mpnum_gelu_tanh_fast_f32(x);
-  }
-  template <bool is_short>
-  static __device__ __forceinline__ float slope(const gate_ &, float x) {
-    const float cut = gate_clamped_(x, 0x40a00000u); /* 5 */
-    const float by = mpnum_fma_scalar_(mpnum_mul_scalar_(cut, cut),
-                                       mpnum_constant_scalar_(0x3e5b33b6u),
-                                       mpnum_constant_scalar_(0x3fcc422au));
-    return gate_fast_slope_(mpnum_fast_gelu_fraction_(x), mpnum_mul_scalar_(cut, by));
-  }
-};
-template <>
-__device__ __forceinline__ float gate_value_<gate_fast_silu_>(const gate_ &gate,
-                                                              float x) {
-  if (!gate.has_alpha) return mpnum_silu_fast_f32(x);
-  return mpnum_mul_scalar_(mpnum_silu_fast_f32(mpnum_mul_scalar_(x, gate.alpha)),
-                           gate.inverse);
-}
-template <>
-__device__ __forceinline__ float gate_value_<gate_fast_gelu_tanh_>(const gate_ &,
-                                                                   float x) {
-  return mpnum_gelu_tanh_fast_f32(x);
-}
-template <>
-__device__ __forceinline__ float gate_slope_<gate_fast_silu_>(const gate_ &gate,
-                                                              float x) {
-  return gate_usual_<gate_fast_silu_>::slope<false>(
-      gate, gate.has_alpha ? mpnum_mul_scalar_(x, gate.alpha) : x);
-}
-template <>
-__device__ __forceinline__ float gate_slope_<gate_fast_gelu_tanh_>(const gate_ &gate,
-                                                                   float x) {
-  return gate_usual_<gate_fast_gelu_tanh_>::slope<false>(gate, x);
-}
 /* What a launch computes elements of. to of the job is not used; a factor that is absent
  * is src, so that what is loaded does not depend on it. */
 template <int kind_, bool is_back_, class Dy_, class Src_, class Drop_ = drops_none_>
@@ -169,16 +103,25 @@ struct gate_elements_ {
   }
   /* Vectors, all of which are aligned, of pairs one behind the other. */
   template <unsigned N>
-  __device__ __forceinline__ void all(computed_reads_<N, Dy, Src, Drop> &in, size_t row,
-                                      size_t column) const {
-    const size_t i = pair(column);
-    in.x = *reinterpret_cast<const mpnum_lanes<Src, N> *>(job.src + row * job.src_stride +
-                                                          i);
-    in.factor = *reinterpret_cast<const mpnum_lanes<Src, N> *>(
-        job.factor + row * job.factor_stride + i);
-    if (is_back)
-      in.dy =
-          *reinterpret_cast<const mpnum_lanes<Dy, N> *>(job.dy + row * job.dy_stride + i);
+  __device__ __forceinline__ void all(computed_reads_<N, Dy, Src, Drop> &in,
+                                      const mpnum_read_place_ &place) const {
+    const size_t i = pair(place.column());
+    in.x = vector<N>(job.src, job.src_stride, place, i);
+    in.factor = vector<N>(job.factor, job.factor_stride, place, i);
+    if (is_back) in.dy = vector<N>(job.dy, job.dy_stride, place, i);
+  }
+  /* Of results by steps between addresses, of which compilers make none by themselves. */
+  template <unsigned N, class T>
+  __device__ __forceinline__ mpnum_lanes<T, N>
+  vector(const T *data, size_t stride, const mpnum_read_place_ &place, size_t i) const {
+    typedef mpnum_lanes<T, N> lanes;
+    size_t step = place.down * stride + place.across;
+    if (is_back) return *reinterpret_cast<const lanes *>(data + place.row() * stride + i);
+#if MPNUM_ON_DEVICE_
+    asm("" : "+l"(step));
+#endif
+    data = gate_ahead_(data, place.first_row * stride + place.first_column);
+    return *reinterpret_cast<const lanes *>(data + place.count * step);
   }
   template <unsigned N>
   __device__ __forceinline__ void add_bias(mpnum_lanes<float, N> &x,
@@ -232,13 +175,15 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N>
-  load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
-       bool is_whole) {
+  load(const elements &from, const mpnum_quantize_job_ &job,
+       const mpnum_read_place_ &place, bool is_whole) {
+    const size_t row = place.row(), column = place.column();
     loads<N> in = loads<N>();
     in.set(row);
+    in.place = place;
     if (is_whole) {
       in.count = N;
-      from.all(in, row, column);
+      from.all(in, place);
     } else {
       in.count = mpnum_count_of_<N>(job, row, column);
       MPNUM_UNROLL_
@@ -250,21 +195,33 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
   template <unsigned N>
   static __device__ __forceinline__ mpnum_lanes<float, N>
   value(const elements &from, const loads<N> &in, size_t column, mpnum::no_common_ &) {
+    const bool of_factor = from.is_of_factor(column);
+    /* All of them are gradients of the same: of others there are few. */
+    const bool is_one = !is_back || (!from.job.by_turns &&
+                                     of_factor == from.is_of_factor(column + N - 1));
     const bool is_usual =
-        kind == +mpnum::gate_identity_ ||
-        (from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
-                              +mpnum::gate_usual_<kind>::most);
+        is_one &&
+        (kind == +mpnum::gate_identity_ ||
+         (from.is_plain && mpnum::gate_most_<Src>::of(in.x, mpnum::gate_floats_(in.x)) <=
+                               +mpnum::gate_usual_<kind>::most));
     mpnum_lanes<float, N> dy = mpnum::gate_floats_(in.dy);
     mpnum_lanes<float, N> x = mpnum::gate_floats_(in.x);
     mpnum_lanes<float, N> factor = mpnum::gate_floats_(in.factor), y;
     if (is_back) from.drop.apply(from, dy, in, column);
-    if (is_usual) {
+    if (is_usual && of_factor) {
       MPNUM_UNROLL_
       for (unsigned j = 0; j < N; ++j)
-        y.at[j] =
-            from.usual(from.is_of_factor(column + j), x.at[j], factor.at[j], dy.at[j]);
+        y.at[j] = from.usual(true, x.at[j], factor.at[j], dy.at[j]);
+    } else if (is_usual) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < N; ++j)
+        y.at[j] = from.usual(false, x.at[j], factor.at[j], dy.at[j]);
     } else {
-      if (from.job.bias) from.add_bias(x, factor, column, in.count);
+      mpnum_read_place_ place = in.place;
+#if MPNUM_ON_DEVICE_
+      asm("" : "+r"(place.count)); /* lest columns are found that nobody needs */
+#endif
+      if (from.job.bias) from.add_bias(x, factor, place.column(), in.count);
       MPNUM_UNROLL_
       for (unsigned j = 0; j < N; ++j)
         y.at[j] =
@@ -305,7 +262,8 @@ template <class Src> struct mpnum_origin_<mpnum::norm_elements_<Src>> {
   template <unsigned N>
   static __device__ __forceinline__ loads<N> load(const elements &from,
                                                   const mpnum_quantize_job_ &job,
-                                                  size_t row, size_t column, bool) {
+                                                  const mpnum_read_place_ &place, bool) {
+    const size_t row = place.row(), column = place.column();
     loads<N> in = loads<N>();
     in.count = mpnum_count_of_<N>(job, row, column);
     if (!in.count) return in;

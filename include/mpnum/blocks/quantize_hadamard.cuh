@@ -82,8 +82,9 @@ template <unsigned n, class Src> struct mpnum_origin_<mpnum::hadamard_elements_<
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N>
-  load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
-       bool is_whole) {
+  load(const elements &from, const mpnum_quantize_job_ &job,
+       const mpnum_read_place_ &place, bool is_whole) {
+    const size_t row = place.row(), column = place.column();
     const Src *const at = from.src + row * from.stride + column;
     loads<N> in = loads<N>();
     in.has_any = is_whole || mpnum_count_of_<N>(job, row, column) != 0;

@@ -92,8 +92,9 @@ template <class Src> struct mpnum_origin_<mpnum::normed_elements_<Src>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N>
-  load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
-       bool is_whole) {
+  load(const elements &from, const mpnum_quantize_job_ &job,
+       const mpnum_read_place_ &place, bool is_whole) {
+    const size_t row = place.row(), column = place.column();
     const Src *const at = from.data + row * from.stride;
     const Src *const other = from.residual + row * from.residual_stride;
     loads<N> in = loads<N>();

@@ -72,9 +72,9 @@ template <class Source> struct mpnum_origin_<mpnum::summed_elements_<Source>> {
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N>
-  load(const elements &from, const mpnum_quantize_job_ &job, size_t row, size_t column,
-       bool is_whole) {
-    return origin::template load<N>(from.source, job, row, column, is_whole);
+  load(const elements &from, const mpnum_quantize_job_ &job,
+       const mpnum_read_place_ &place, bool is_whole) {
+    return origin::template load<N>(from.source, job, place, is_whole);
   }
   template <unsigned N>
   static __device__ __forceinline__ auto value(const elements &from, const loads<N> &in,

@@ -17,13 +17,17 @@
  *   view of it, mpnum::matrix<T>(). A function of the caller is the host's alone.
  * Status: cudaErrorInvalidValue, and nothing is launched, where the host's function has
  *   an error.
+ * Approximate: mpnum_launch_activation_rows<true>(MPNUM_ACTIVATION_SILU, ...) and the
+ *   other three, of SILU and GELU_TANH, compute by ex2 and rcp of GPUs (fast.h): values
+ *   within the bounds there, derivatives within 2^-17 of SILU and 2^-16 of GELU_TANH, -0
+ *   at -Inf. Bits are then a GPU's own, and on hosts those of the light forms.
  * Speed: elements are read and written once, by a warp for every 2048 of a row; by 16
  * bytes where rows are aligned for that and neither bias, bounds nor alpha is given, and
  * with fewer steps where magnitudes of x are at most 87 of silu, 10 of gelu_tanh. */
 #ifndef MPNUM_ROWS_ACTIVATION_ROWS_CUH
 #define MPNUM_ROWS_ACTIVATION_ROWS_CUH
 
-#include "detail/activation_tiles.cuh"
+#include "detail/activation_fast.cuh"
 #include "detail/dropout_loops.h"
 #if !MPNUM_HAS_NVRTC_
 # include "activation_rows.h"
@@ -277,33 +281,39 @@ static inline bool mpnum_gate_fits_all_(const mpnum::gate_job_<To, Dy, Src> &job
          (!job.dy ||
           mpnum_gate_fits_(to, job.dy, job.dy_stride, rows, columns, job.adds));
 }
+# define MPNUM_GATE_(kind) mpnum::gate_chosen_<is_fast, mpnum::gate_##kind##_>::value
 # define MPNUM_EACH_GATE_(kernel, ...)                                                   \
   switch (activation) {                                                                  \
   case MPNUM_ACTIVATION_GELU:                                                            \
-   return mpnum_launch_tiles_(kernel<mpnum::gate_gelu_, __VA_ARGS__>, job, stream);      \
+   return mpnum_launch_tiles_(kernel<MPNUM_GATE_(gelu), __VA_ARGS__>, job, stream);      \
   case MPNUM_ACTIVATION_GELU_TANH:                                                       \
-   return mpnum_launch_tiles_(kernel<mpnum::gate_gelu_tanh_, __VA_ARGS__>, job, stream); \
+   return mpnum_launch_tiles_(kernel<MPNUM_GATE_(gelu_tanh), __VA_ARGS__>, job, stream); \
   case MPNUM_ACTIVATION_RELU:                                                            \
-   return mpnum_launch_tiles_(kernel<mpnum::gate_relu_, __VA_ARGS__>, job, stream);      \
+   return mpnum_launch_tiles_(kernel<MPNUM_GATE_(relu), __VA_ARGS__>, job, stream);      \
   case MPNUM_ACTIVATION_RELU_SQUARED:                                                    \
-   return mpnum_launch_tiles_(kernel<mpnum::gate_squared_, __VA_ARGS__>, job, stream);   \
+   return mpnum_launch_tiles_(kernel<MPNUM_GATE_(squared), __VA_ARGS__>, job, stream);   \
   default: break;                                                                        \
   }                                                                                      \
-  return mpnum_launch_tiles_(kernel<mpnum::gate_silu_, __VA_ARGS__>, job, stream)
+  return mpnum_launch_tiles_(kernel<MPNUM_GATE_(silu), __VA_ARGS__>, job, stream)
 
-template <class To, class Src>
+/* Whether there are approximate instructions for an activation. */
+static inline bool mpnum_gate_has_fast_(mpnum_activation activation) {
+  return activation == MPNUM_ACTIVATION_SILU || activation == MPNUM_ACTIVATION_GELU_TANH;
+}
+template <bool is_fast, class To, class Src>
 static inline cudaError_t
 mpnum_launch_activation_(mpnum_activation activation, const To &to, const Src *src,
                          size_t stride, size_t rows, size_t columns,
                          const mpnum_activation_options *options, cudaStream_t stream) {
   mpnum::gate_job_<To, Src, Src> job;
-  if (!mpnum_gate_job_of_(job, activation, src, stride, rows, columns, options, 0) ||
+  if ((is_fast && !mpnum_gate_has_fast_(activation)) ||
+      !mpnum_gate_job_of_(job, activation, src, stride, rows, columns, options, 0) ||
       !mpnum_gate_fits_all_(job, to))
     return cudaErrorInvalidValue;
   job.to = to;
   MPNUM_EACH_GATE_(mpnum_activation_rows_kernel_, To, Src);
 }
-template <class To, class Dy, class Src>
+template <bool is_fast, class To, class Dy, class Src>
 static inline cudaError_t mpnum_launch_activation_backward_(
     mpnum_activation activation, const To &to, const To &to_factor, const Dy *dy,
     size_t dy_stride, const Src *src, size_t stride, size_t rows, size_t columns,
@@ -311,7 +321,8 @@ static inline cudaError_t mpnum_launch_activation_backward_(
   const bool has_elements = rows != 0 && columns != 0;
   mpnum::gate_job_<To, Dy, Src> job;
   static_assert(mpnum::has_rows_<Dy>::value, "float, f16, bf16, e5m2 or e4m3");
-  if (!mpnum_gate_job_of_(job, activation, src, stride, rows, columns, options, adds))
+  if ((is_fast && !mpnum_gate_has_fast_(activation)) ||
+      !mpnum_gate_job_of_(job, activation, src, stride, rows, columns, options, adds))
     return cudaErrorInvalidValue;
   job.dy = dy;
   job.dy_stride = dy_stride;
@@ -326,6 +337,7 @@ static inline cudaError_t mpnum_launch_activation_backward_(
   MPNUM_EACH_GATE_(mpnum_activation_backward_rows_kernel_, To, Dy, Src);
 }
 # undef MPNUM_EACH_GATE_
+# undef MPNUM_GATE_
 template <class T>
 static inline mpnum::norm_plain_<T> mpnum_gate_to_(T *dst, size_t stride) {
   const mpnum::norm_plain_<T> to = {dst, stride};
@@ -352,29 +364,29 @@ static inline bool mpnum_gate_has_shape_(const mpnum::matrix<To> &to,
 }
 
 /* mpnum_activation_rows. */
-template <class Dst, class Src>
+template <bool is_fast = false, class Dst, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_rows(
     mpnum_activation activation, mpnum::matrix<Dst> dst, mpnum::matrix<Src> src,
     const mpnum_activation_options *options, cudaStream_t stream) {
   if (!mpnum_gate_matches_(dst, src, options)) return cudaErrorInvalidValue;
-  return mpnum_launch_activation_(activation, mpnum_gate_to_(dst.data, dst.stride),
-                                  src.data, src.stride, dst.rows, dst.columns, options,
-                                  stream);
+  return mpnum_launch_activation_<is_fast>(
+      activation, mpnum_gate_to_(dst.data, dst.stride), src.data, src.stride, dst.rows,
+      dst.columns, options, stream);
 }
 /* mpnum_activation_quantize_rows: codes of Q, a type of 8 bits or fewer, one in a byte.
  * scale and amax are in device memory and what they are in norm_rows.cuh. */
-template <class Q, class Src>
+template <bool is_fast = false, class Q, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_quantize_rows(
     mpnum_activation activation, mpnum::matrix<Q> dst, mpnum::matrix<Src> src,
     const mpnum_activation_options *options, const float *scale, float *amax,
     cudaStream_t stream) {
   if (!mpnum_gate_matches_(dst, src, options)) return cudaErrorInvalidValue;
-  return mpnum_launch_activation_(
+  return mpnum_launch_activation_<is_fast>(
       activation, mpnum_gate_to_(dst.data, dst.stride, scale, amax), src.data, src.stride,
       dst.rows, dst.columns, options, stream);
 }
 /* mpnum_activation_backward_rows. */
-template <class D, class Dy, class Src>
+template <bool is_fast = false, class D, class Dy, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_rows(
     mpnum_activation activation, mpnum::matrix<D> to_src, mpnum::matrix<D> to_factor,
     mpnum::matrix<Dy> dy, mpnum::matrix<Src> src, const mpnum_activation_options *options,
@@ -382,14 +394,14 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_rows
   if (!mpnum_gate_matches_(dy, src, options) || !mpnum_gate_has_shape_(to_src, src) ||
       !mpnum_gate_has_shape_(to_factor, src))
     return cudaErrorInvalidValue;
-  return mpnum_launch_activation_backward_(
+  return mpnum_launch_activation_backward_<is_fast>(
       activation, mpnum_gate_to_(to_src.data, to_src.stride),
       mpnum_gate_to_(to_factor.data, to_factor.stride), dy.data, dy.stride, src.data,
       src.stride, dy.rows, dy.columns, options, 1, stream);
 }
 /* mpnum_activation_backward_quantize_rows: codes of Q, by *scale, with the larger amax of
  * both, as above. */
-template <class Q, class Dy, class Src>
+template <bool is_fast = false, class Q, class Dy, class Src>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_quantize_rows(
     mpnum_activation activation, mpnum::matrix<Q> to_src, mpnum::matrix<Q> to_factor,
     mpnum::matrix<Dy> dy, mpnum::matrix<Src> src, const mpnum_activation_options *options,
@@ -397,7 +409,7 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_activation_backward_quan
   if (!mpnum_gate_matches_(dy, src, options) || !mpnum_gate_has_shape_(to_src, src) ||
       !mpnum_gate_has_shape_(to_factor, src))
     return cudaErrorInvalidValue;
-  return mpnum_launch_activation_backward_(
+  return mpnum_launch_activation_backward_<is_fast>(
       activation, mpnum_gate_to_(to_src.data, to_src.stride, scale, amax),
       mpnum_gate_to_(to_factor.data, to_factor.stride, scale, amax), dy.data, dy.stride,
       src.data, src.stride, dy.rows, dy.columns, options, 0, stream);

@@ -557,29 +557,27 @@ held_find_(held_<Src, size> &row, const norm_source_<Src> &from, const held_plac
   return found.map;
 }
 
-/* Codes of bytes, four at a time where an instruction makes two of them. */
+/* Puts codes of bytes, four at a time where an instruction makes two of them. */
 template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct held_codes_ {
   template <unsigned size>
-  static __device__ __forceinline__ mpnum_lanes<Q, size>
-  of(const mpnum_lanes<float, size> &y) {
+  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
     mpnum_lanes<Q, size> codes;
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j)
       codes.at[j] = from_float_sat<Q>(y.at[j]);
-    return codes;
+    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = codes;
   }
 };
 template <class Q> struct held_codes_<Q, true> {
   template <unsigned size>
-  static __device__ __forceinline__ mpnum_lanes<Q, size>
-  of(const mpnum_lanes<float, size> &y) {
-    typename four_of_<Q>::type fours[size / 4];
+  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<uint32_t, size / 4> words; /* bytes would be taken apart */
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; j += 4) {
       const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
-      fours[j / 4] = four_from_floats_<Q>::sat(x);
+      words.at[j / 4] = copied_<uint32_t>(four_from_floats_<Q>::sat(x));
     }
-    return copied_<mpnum_lanes<Q, size>>(fours);
+    *reinterpret_cast<mpnum_lanes<uint32_t, size / 4> *>(dst) = words;
   }
 };
 /* Where a thread's results go, from its first one on. */
@@ -613,7 +611,7 @@ template <class Q> struct held_results_<norm_codes_<Q>> {
       most = other > most ? other : most;
       y.at[j] = mpnum_mul_scalar_(y.at[j], factor);
     }
-    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst + i) = held_codes_<Q>::of(y);
+    held_codes_<Q>::put(dst + i, y);
   }
   __device__ __forceinline__ void end() {
     if (!amax) return;

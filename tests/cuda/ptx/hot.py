@@ -148,6 +148,22 @@ def straight_path(instructions, dialect, weight=None):
     return [one for place in best[0][2] for one in blocks[place].instructions]
 
 
+def loop_path(instructions, dialect):
+    """The instructions round a loop, once, that move the most bytes of global memory, and are the fewest that do."""
+    blocks, best = blocks_of(instructions, dialect), (0, 0, ())
+    for last in blocks:
+        for head in (block for block in last.next if block.place <= last.place):
+            ways = {}
+            for block in reversed(blocks[head.place:last.place + 1]):
+                moved, length = sum(moved_bytes(one, dialect) for one in block.instructions), len(block.instructions)
+                after = [ways[one.place] for one in block.next if block.place < one.place in ways] if block is not last else [(0, 0, ())]
+                if after:
+                    more = max(after, key=lambda way: (way[0], -way[1]))
+                    ways[block.place] = (moved + more[0], length + more[1], (block.place, *more[2]))
+            best = max(best, ways.get(head.place, best), key=lambda way: (way[0], -way[1]))
+    return [one for place in best[2] for one in blocks[place].instructions]
+
+
 def moved_bytes(instruction, dialect):
     """Of global memory, by a thread; 0 of what is no access."""
     match = ACCESS[dialect].match(instruction.text)

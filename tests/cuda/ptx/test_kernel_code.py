@@ -119,8 +119,8 @@ BARELY_OVER = {"plain_e3m2x4_to_f32"}  # 9.53 of 9.5 on sm_100a
 @dataclass
 class Quantiser:
     """Of blocks, a kernel without a loop, of 256 threads; four 16-byte vectors of src by each. Of arrays one with a loop."""
-    form: str    # rows, tile, transpose or back; array, or back of an array
-    family: str  # mx, nvfp4 or amax; scaled
+    form: str    # rows, tile, transpose or back; array, or back of an array; gate: activations of rows, with a factor
+    family: str  # mx, nvfp4 or amax; scaled; rows
     src: str
     code: str
     edge: int = 32
@@ -144,6 +144,11 @@ class Quantiser:
             return f"mpnum_quantize_kernel_<{dst}, {src}, mpnum_scale_given_>", f"_quantize_kernel_I{mangled(dst)}{mangled(src)}18"
         if self.form == "back" and self.family == "scaled":
             return f"mpnum_dequantize_kernel_<{src}, {dst}>", f"_dequantize_kernel_I{mangled(src)}{mangled(dst)}E"
+        if self.form == "gate":
+            to = "plain" if self.code == self.src else "codes"
+            kind = {"silu": 0, "gelu_tanh": 2}[self.of.removeprefix("fast_")] + 8 * ("fast" in self.of)
+            return (f"mpnum_activation_rows_kernel_<mpnum::gate_{self.of}_, mpnum::norm_{to}_<{dst}>, {src}>",
+                    f"_activation_rows_kernel_ILi{kind}EN5mpnum11norm_{to}_I{mangled(dst)}E")
         family, number = {"mx": ("MX", 0), "nvfp4": ("TWO_LEVEL", 1), "amax": ("AMAX", 2)}[self.family]
         flags = [str(flag).lower() for flag in (self.is_square, self.is_stochastic)]
         blocks = f"mpnum::blocks_<{dst}, mpnum::{family}_FAMILY_, {self.edge}, {', '.join(flags)}>"
@@ -171,6 +176,8 @@ class Quantiser:
     def path(self, instructions, dialect):
         if self.family == "scaled" and self.form in ("array", "back"):
             return hot.hot_path(instructions, dialect)
+        if self.form == "gate":
+            return hot.loop_path(instructions, dialect)
         weight = staged_stores if self.form == "back" else without_bias if self.of else None
         return hot.straight_path(instructions, dialect, weight)
 
@@ -205,7 +212,8 @@ QUANTISERS = [Quantiser(*row) for row in (
     ("rows", "mx", "bf16", "e4m3", 32, False, False, "fast_silu"), ("tile", "mx", "bf16", "e4m3", 32, False, False, "fast_dsilu"),
     ("tile", "mx", "bf16", "e4m3", 32, False, False, "summed"),
     ("rows", "mx", "bf16", "e4m3", 32, False, False, "dropped"),
-    ("tile", "mx", "bf16", "e4m3", 32, False, False, "normed"))]
+    ("tile", "mx", "bf16", "e4m3", 32, False, False, "normed"), ("gate", "rows", "bf16", "bf16", 0, False, False, "fast_silu"),
+    ("gate", "rows", "bf16", "e4m3", 0, False, False, "gelu_tanh"), ("gate", "rows", "bf16", "e4m3", 0, False, False, "fast_gelu_tanh"))]
 QUANTISER_ARCHS = ["90", "100a"]  # in the shorter tier
 
 

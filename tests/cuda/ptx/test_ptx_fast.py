@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Functions by approximate instructions (fast.h), and the gradients that quantize_computed.cuh makes of them, keep to their
+"""Functions by approximate instructions (fast.h), and the gradients that activations of rows make of them, keep to their
 bounds where these instructions are as far off as the PTX ISA lets them be, either way, and by turns: PTX as nvcc makes it, in
-the interpreter of tests/cuda/ptx. Values come from decimal, to 50 digits.
+the interpreter of tests/cuda/ptx. Values come from decimal, to 50 digits. Rows have these values and gradients, rounded.
 """
 
 import math
@@ -17,6 +17,7 @@ sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harne
 
 import tap
 from ptx import arithmetic, calls
+from ptx.launches import Program
 from ptx.machine import Machine
 from ptx.snippets import f32
 from toolchain import named
@@ -141,6 +142,76 @@ def keeps_to_its_bound(machine, call):
     print(f"# off by {largest:.3f} of what it may be")
 
 
+COLUMNS = 520  # a vector of each thread of a warp, twice, and one more
+ROWS = """
+extern "C" int rows_NAME(void **at) {
+  const mpnum_activation kind = MPNUM_ACTIVATION_NAME;
+  mpnum_activation_options how = mpnum_activation_default();
+  const auto x = mpnum::matrix_of((const mpnum_bf16 *)at[0], 1, COLUMNS), dy = mpnum::matrix_of((const mpnum_bf16 *)at[2], 1, COLUMNS);
+  const auto halves = [&](int i) { return mpnum::matrix_of((mpnum_bf16 *)at[i], 1, COLUMNS); };
+  const auto bytes = [&](int i) { return mpnum::matrix_of((mpnum_e4m3 *)at[i], 1, COLUMNS); };
+  const float *const scale = (const float *)at[9];
+  how.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, at[1], 1, COLUMNS);
+  int error = mpnum_launch_activation_rows<true>(kind, halves(3), x, &how, nullptr);
+  if (!error) error = mpnum_launch_activation_backward_rows<true>(kind, halves(4), halves(5), dy, x, &how, nullptr);
+  if (!error) error = mpnum_launch_activation_quantize_rows<true>(kind, bytes(6), x, &how, scale, (float *)at[10], nullptr);
+  if (!error)
+    error = mpnum_launch_activation_backward_quantize_rows<true>(kind, bytes(7), bytes(8), dy, x, &how, scale, (float *)at[11], nullptr);
+  return error;
+}
+""".replace("COLUMNS", str(COLUMNS))
+E4M3 = [(8 + code % 8) * 2.0 ** (code // 8 - 10) if code > 7 else code * 2.0 ** -9 for code in range(127)]
+SCALE = 4.0
+
+
+def to_float(x):
+    try:
+        return struct.unpack("<f", struct.pack("<f", x))[0]
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def to_bf16(x):
+    bits = f32(x)
+    return 0x7fff if x != x else bits + 0x7fff + (bits >> 16 & 1) >> 16
+
+
+def to_e4m3(x):
+    if x != x:
+        return 0x7f
+    code = min(range(127), key=lambda one: (abs(E4M3[one] - min(abs(x), 448)), one % 2))
+    return code | (math.copysign(1, x) < 0) << 7
+
+
+def rows_have_their_values(program, values, slopes, name):
+    """Those of functions that were called one by one, and products with factors and dy."""
+    generator = random.Random(name)
+    special = [0.0, -0.0, math.inf, -math.inf, math.nan, -3e38, 3e38, 1e-40, -1e-40, -128.0, -127.0, -90.0, -20.0]
+    x = [value_of(to_bf16(one) << 16) for one in (*special, *(value_of(bits) for bits in operands(name)[:COLUMNS - 2 * len(special)]), *special)]
+    x += [value_of(to_bf16(generator.uniform(-9, 9)) << 16) for _ in range(COLUMNS - len(x))]
+    factor, dy = ([value_of(to_bf16(generator.uniform(-3, 3)) << 16) for _ in x] for _ in range(2))
+    arithmetic.ASTRAY.update(ex2=ALWAYS["by turns"], rcp=ALWAYS["by turns"])
+    try:
+        value, slope = (struct.unpack(f"<{COLUMNS}f", calls.run_on(program.machine, call, array("Q", map(f32, x)))) for call in (values, slopes))
+        given = [struct.pack(f"<{COLUMNS}H", *map(to_bf16, one)) for one in (x, factor, dy)]
+        sizes = [2 * COLUMNS] * 3 + [COLUMNS] * 3
+        memory = [program.machine.allocate(one) for one in (*given, *map(bytes, sizes), struct.pack("<f", SCALE), bytes(4), bytes(4))]
+        assert program.call(f"rows_{name.upper()}", [one.address for one in memory]) == 0
+    finally:
+        arithmetic.ASTRAY.clear()
+    y = [to_float(a * b) for a, b in zip(value, factor)]
+    of_x = [to_float(to_float(a * b) * c) for a, b, c in zip(dy, factor, slope)]
+    of_factor = [to_float(a * b) for a, b in zip(dy, value)]
+    for k, want in enumerate([y, of_x, of_factor, y, of_x, of_factor]):
+        codes = [to_bf16(one) if k < 3 else to_e4m3(to_float(SCALE * one)) for one in want]
+        got = struct.unpack(f"<{COLUMNS}{'H' if k < 3 else 'B'}", bytes(memory[3 + k].data))
+        for i, (a, b) in enumerate(zip(got, codes)):
+            assert a == b, f"result {k} of {x[i]!r} at {i} is {a:#x}, not {b:#x}, factor {factor[i]!r}, dy {dy[i]!r}"
+    for place, found in ((10, y), (11, of_x + of_factor)):
+        amax, = struct.unpack("<f", bytes(memory[place].data))
+        assert amax == max(abs(one) for one in found if math.isfinite(one)), f"amax {amax!r}"
+
+
 def properties(folder, known):
     text = BEGIN + calls.source(None, CALLS)
     for build in BUILDS:
@@ -148,6 +219,10 @@ def properties(folder, known):
             continue
         machine = Machine(calls.compile_ptx(text, folder, *build))
         yield from [named(f"sm_{' '.join(build)}: {call.name} keeps to its bound", keeps_to_its_bound, machine, call) for call in CALLS]
+    program = Program(text + "".join(ROWS.replace("NAME", name.upper()) for name in SLOPES), folder, "90")
+    by_name = {call.name: call for call in CALLS}
+    yield from [named(f"rows of {name} have its values", rows_have_their_values, program, by_name[name], by_name[f"{name}_slope"], name)
+                for name in SLOPES]
 
 
 def main():

@@ -3,6 +3,7 @@
  * every byte that the host's functions write, for rows of any length and rows that are
  * not ordinary. TEST_TYPES makes a smaller build. */
 #define MPNUM_NO_SIMD 1 /* the bits are those of the vector loops */
+#include "light_reference.hpp"
 #include "row_kernels.hpp"
 #include "../../harness/control_word.h"
 #include "../../harness/must.h"
@@ -272,6 +273,15 @@ void turns_have_the_bits_of_the_host(void) {
       ++which;
     }
 }
+/* Blocks of a grid may have a second dimension. */
+void rows_of_blocks_have_the_bits_of_the_host(void) {
+#if !TEST_ON_GPU
+  simt::most_across = 2;
+  check_forward<float, float>({40, 70, 70, 70}, 1);
+  check_backward<float, float, float>({9, 4500, 4500, 4500}, 2, 0);
+  simt::most_across = 0;
+#endif
+}
 /* Without bias, bounds and alpha, rows go by vectors of the usual numbers. */
 const matrix plain = {32, 2048, 2048, 2048};
 template <class Dst, class Src>
@@ -368,6 +378,126 @@ void every_type_has_the_bits_of_the_host(void) {
   }
 }
 #endif
+
+/* By approximate instructions, which on hosts are the light forms. */
+template <class Dst, class Src> void check_fast(const matrix &shape, unsigned which) {
+  const bool is_silu = which % 5 == 0;
+  const mpnum_activation activation =
+      is_silu ? MPNUM_ACTIVATION_SILU : MPNUM_ACTIVATION_GELU_TANH;
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2);
+  const vector<float> bias = biases(shape.columns);
+  mpnum_activation_options options = choose(which, bias);
+  mpnum_quantize_losses losses = {0, 0, 0, 0};
+  vector<Dst> want = guarded_rows<Dst>(shape), got = want;
+  vector<mpnum_e4m3> want_codes = guarded_rows<mpnum_e4m3>(shape), codes = want_codes;
+  float &amax = placed(0.0f);
+  const float &scale = placed(4.0f);
+  if (which % 3) options.factor = of_rows(factor, shape);
+  const mpnum_activation_options lighter = lighter_of(activation, options);
+  must(mpnum_activation_rows(activation, to_rows(want, shape), of_rows(src, shape),
+                             &lighter));
+  CHECK_LAUNCH(mpnum_launch_activation_rows<true>(
+      activation, view_to(got, shape), view_of(src, shape), &options, nullptr));
+  check_same(got, want, "fast activation", shape, which);
+  must(mpnum_activation_quantize_rows(activation, to_rows(want_codes, shape),
+                                      of_rows(src, shape), &lighter, scale, &losses));
+  CHECK_LAUNCH(mpnum_launch_activation_quantize_rows<true>(
+      activation, view_to(codes, shape), view_of(src, shape), &options, &scale, &amax,
+      nullptr));
+  check_same(codes, want_codes, "fast codes", shape, which);
+  CHECK(code_of(amax) == code_of(losses.amax), "amax %g, want %g",
+        static_cast<double>(amax), static_cast<double>(losses.amax));
+}
+/* Gradients of the options that change nothing but alpha; codes, of floats times a power
+ * of two. */
+template <class Dst, class Src>
+void check_fast_back(const matrix &shape, unsigned which) {
+  const bool is_silu = which % 2 == 0;
+  const mpnum_activation activation =
+      is_silu ? MPNUM_ACTIVATION_SILU : MPNUM_ACTIVATION_GELU_TANH;
+  const vector<Src> src = random_rows<Src>(shape, which + 1),
+                    factor = random_rows<Src>(shape, which + 2),
+                    dy = random_rows<Src>(shape, which + 3);
+  mpnum_activation_options options = mpnum_activation_default();
+  vector<Dst> want = guarded_rows<Dst>(shape), want_factor = want, got = want,
+              got_factor = want;
+  vector<mpnum_e4m3> want_codes = guarded_rows<mpnum_e4m3>(shape),
+                     want_factor_codes = want_codes, codes = want_codes,
+                     factor_codes = want_codes;
+  float &amax = placed(0.0f), largest = 0;
+  const float &scale = placed(4.0f);
+  if (which % 4 == 2) options.alpha = ALPHA;
+  const float alpha = which % 4 == 2 ? ALPHA : 1;
+  options.factor = of_rows(factor, shape);
+  for (std::size_t r = 0; r < shape.rows; ++r)
+    for (std::size_t c = 0; c < shape.columns; ++c) {
+      const std::size_t at = r * shape.from_stride + c, to = r * shape.to_stride + c;
+      const float x = mpnum::row_any_nan_<Src>::in(src[at]) * alpha;
+      const float given = mpnum::row_any_nan_<Src>::in(dy[at]);
+      const float value =
+          is_silu ? mpnum_silu_light_f32(x) : mpnum_gelu_tanh_light_f32(x);
+      const float of_factor = mpnum_canonical_(given * (value * (1 / alpha)));
+      const float of_x =
+          mpnum_canonical_(given * mpnum::row_any_nan_<Src>::in(factor[at]) *
+                           (is_silu ? fast_silu_slope(x) : fast_gelu_tanh_slope(x)));
+      want[to] = mpnum::row_element_<Dst>::out(of_x);
+      want_factor[to] = mpnum::row_element_<Dst>::out(of_factor);
+      want_codes[to] = mpnum_f32_to_e4m3_sat(of_x * 4);
+      want_factor_codes[to] = mpnum_f32_to_e4m3_sat(of_factor * 4);
+      for (float y : {of_x, of_factor})
+        if (std::isfinite(y)) largest = std::max(largest, std::fabs(y));
+    }
+  CHECK_LAUNCH(mpnum_launch_activation_backward_rows<true>(
+      activation, view_to(got, shape), view_to(got_factor, shape), view_of(dy, shape),
+      view_of(src, shape), &options, nullptr));
+  check_same(got, want, "fast gradient", shape, which);
+  check_same(got_factor, want_factor, "fast gradient of factor", shape, which);
+  CHECK_LAUNCH(mpnum_launch_activation_backward_quantize_rows<true>(
+      activation, view_to(codes, shape), view_to(factor_codes, shape), view_of(dy, shape),
+      view_of(src, shape), &options, &scale, &amax, nullptr));
+  check_same(codes, want_codes, "fast codes of gradient", shape, which);
+  check_same(factor_codes, want_factor_codes, "fast codes of factor", shape, which);
+  CHECK(code_of(amax) == code_of(largest), "amax %g, want %g", static_cast<double>(amax),
+        static_cast<double>(largest));
+}
+template <class Dst, class Src> void check_fast_rows(void) {
+  for (unsigned which = 0; which < OPTIONS; which += 2) {
+    const matrix shape = {5, 70 + 7 * which, 72 + 7 * which, 75 + 8 * which};
+    simt::use(simt::schedules[which % 6]);
+    check_fast<Dst, Src>(shape, which);
+    check_fast_back<Dst, Src>(shape, which / 2);
+  }
+  check_fast<Dst, Src>({3, 2048, 2048, 2048}, 10); /* by vectors */
+  check_fast<Dst, Src>({3, 2048, 2048, 2048}, 12);
+  check_fast_back<Dst, Src>({3, 2048, 2048, 2048}, 0);
+  check_fast_back<Dst, Src>({3, 2048, 2048, 2048}, 1);
+}
+void fast_rows_have_the_light_bits(void) {
+#if !TEST_ON_GPU /* which has bits of its own */
+  check_fast_rows<float, float>();
+# ifndef TEST_TYPES
+  check_fast_rows<mpnum_bf16, mpnum_bf16>();
+# endif
+#endif
+}
+void what_has_no_fast_form_is_refused(void) {
+  vector<float> x(32), y(32, 7.0f);
+  const mpnum_activation_options options = mpnum_activation_default();
+  for (mpnum_activation activation :
+       {MPNUM_ACTIVATION_GELU, MPNUM_ACTIVATION_RELU, MPNUM_ACTIVATION_RELU_SQUARED}) {
+    check_refused(mpnum_launch_activation_rows<true>(
+                      activation, mpnum::matrix_of(y.data(), 4, 8),
+                      mpnum::matrix_of(x.data(), 4, 8), &options, nullptr),
+                  "an activation");
+    check_refused(mpnum_launch_activation_backward_rows<true>(
+                      activation, mpnum::matrix_of(y.data(), 4, 8),
+                      mpnum::matrix<float>(), mpnum::matrix_of(x.data(), 4, 8),
+                      mpnum::matrix_of(x.data(), 4, 8), &options, nullptr),
+                  "a gradient");
+  }
+  CHECK(y == vector<float>(32, 7.0f), "written");
+}
 
 /* Of what the laws leave out: memory that overlaps, what is missing, other types. */
 void what_does_not_fit_launches_nothing(void) {
@@ -476,11 +606,14 @@ int main(int count, char **arguments) {
                        TEST(every_option_has_the_bits_of_the_host),
                        TEST(codes_have_the_bits_of_the_host),
                        TEST(turns_have_the_bits_of_the_host),
+                       TEST(rows_of_blocks_have_the_bits_of_the_host),
                        TEST(floats_of_vectors_have_the_bits_of_the_host),
 #ifndef TEST_TYPES
                        TEST(every_type_has_the_bits_of_the_host),
                        TEST(all_codes_have_the_bits_of_the_host),
 #endif
+                       TEST(fast_rows_have_the_light_bits),
+                       TEST(what_has_no_fast_form_is_refused),
                        TEST(environments_change_nothing),
                        TEST(what_does_not_fit_launches_nothing),
                    });

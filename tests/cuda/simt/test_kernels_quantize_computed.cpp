@@ -6,9 +6,9 @@
  * and mpnum_quantize_blocks or _array of those: every byte of codes and scales and of
  * what is between and behind them. */
 #include "computed_checks.hpp"
+#include "light_reference.hpp"
 
 #include <mpnum/blocks/quantize_hadamard.cuh>
-#include <mpnum/func/light.h>
 #include <mpnum/rows/activation_backward.h>
 
 namespace {
@@ -45,14 +45,6 @@ void backward_of(unsigned seed) {
 }
 
 #if !TEST_ON_GPU /* a GPU has bits of its own */
-constexpr float ALPHA = 1.702f;
-void silu_of_alpha(float *y, const float *x, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    y[i] = x[i] * ALPHA;
-  mpnum_silu_light_f32_array(y, y, n);
-  for (std::size_t i = 0; i < n; ++i)
-    y[i] = y[i] * (1 / ALPHA);
-}
 /* By approximate instructions, which on hosts are the light forms. */
 template <mpnum_activation activation, class Src, class Launch>
 void fast_forward_of(unsigned seed) {
@@ -60,12 +52,7 @@ void fast_forward_of(unsigned seed) {
     drawn<Src> at(101 * seed + i, i % 4 == 3);
     at.draw(activation, i % 2);
     matrix<float> want(at.rows, at.pairs, 0, 0);
-    mpnum_activation_options lighter = at.options;
-    lighter.function = activation == MPNUM_ACTIVATION_GELU_TANH
-                           ? mpnum_gelu_tanh_light_f32_array
-                       : lighter.alpha == ALPHA ? silu_of_alpha
-                                                : mpnum_silu_light_f32_array;
-    lighter.alpha = 0;
+    const mpnum_activation_options lighter = lighter_of(activation, at.options);
     must(mpnum_activation_rows(activation, to_columns(want, 0, at.pairs), at.src.view(),
                                &lighter));
     check_launch(
@@ -111,17 +98,6 @@ void fast_activations_have_the_light_codes(void) {
   fast_forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mx>(16);
   fast_forward_of<MPNUM_ACTIVATION_GELU_TANH, mpnum_f16, nvfp4<1, true>>(17);
   fast_forward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, one_scale>(18);
-}
-/* s (1 + x v' (1 - s)), s the logistic function of v; x is cut off at 20 and 5. */
-float fast_slope(float s, float x, float by) { return s * std::fma(x * by, 1 - s, 1.0f); }
-float fast_silu_slope(float x) {
-  return fast_slope(mpnum_sigmoid_light_f32(x), std::max(-20.0f, std::min(x, 20.0f)), 1);
-}
-float fast_gelu_tanh_slope(float x) {
-  const float cut = std::max(-5.0f, std::min(x, 5.0f));
-  const float v = x * std::fma(x * x, 0.071354814f, 1.5957691f);
-  return fast_slope(mpnum_sigmoid_light_f32(v), cut,
-                    std::fma(cut * cut, 0.21406445f, 1.5957691f));
 }
 void fast_gradients_have_the_light_codes(void) {
   fast_backward_of<MPNUM_ACTIVATION_SILU, mpnum_bf16, mpnum_bf16, mx>(

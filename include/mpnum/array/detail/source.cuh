@@ -26,8 +26,9 @@ template <class T> struct mpnum_origin_<const T *> {
   }
   template <unsigned N>
   static __device__ __forceinline__ loads<N>
-  load(const T *at, const mpnum_quantize_job_ &job, size_t row, size_t column,
+  load(const T *at, const mpnum_quantize_job_ &job, const mpnum_read_place_ &place,
        bool is_whole) {
+    const size_t row = place.row(), column = place.column();
     return mpnum_load_of_matrix_<N>(at, job, row, column, is_whole);
   }
   template <unsigned N>

@@ -27,8 +27,10 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
     const mpnum_tile_place_ own(job, row, vector, first + v);
-    read[v] = origin::template load<n>(origin::ahead(at, v * job.step), job, own.row,
-                                       own.vector * n, is_whole);
+    mpnum_read_place_ place = {own.row, own.vector * n, 0, 0, 0};
+    if (is_whole) place = mpnum_read_place_of_<n>(job, row, vector, v);
+    read[v] =
+        origin::template load<n>(origin::ahead(at, v * job.step), job, place, is_whole);
   }
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
@@ -100,9 +102,11 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
     column = first_column + x;
     const Source &at = origin::ahead(src, row * job.stride + column);
     MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v)
-      read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job, row + v,
-                                         column, is_whole);
+    for (unsigned v = 0; v < 4; ++v) {
+      const mpnum_read_place_ place = {row, column, v, 1, 0};
+      read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job, place,
+                                         is_whole);
+    }
     MPNUM_UNROLL_
     for (unsigned v = 0; v < 4; ++v)
       in[v] = origin::template value<n>(at, read[v], column, common);
@@ -389,8 +393,9 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
         MPNUM_UNROLL_
         for (unsigned v = 0; v < count; ++v) {
           const size_t first = (v * MPNUM_LAUNCH_THREADS_ + threadIdx.x) * n;
-          read[v] = origin::template load<n>(origin::ahead(at, first), job, row,
-                                             i + first, true);
+          const mpnum_read_place_ place = {row, i + threadIdx.x * n, v, 0,
+                                           MPNUM_LAUNCH_THREADS_ * n};
+          read[v] = origin::template load<n>(origin::ahead(at, first), job, place, true);
         }
         MPNUM_UNROLL_
         for (unsigned v = 0; v < count; ++v) {
@@ -403,8 +408,9 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
         MPNUM_NO_UNROLL_
         for (size_t first = threadIdx.x * n; first < left && first < tile;
              first += MPNUM_LAUNCH_THREADS_ * n) {
-          const loads some = origin::template load<n>(origin::ahead(at, first), job, row,
-                                                      i + first, false);
+          const mpnum_read_place_ place = {row, i + first, 0, 0, 0};
+          const loads some =
+              origin::template load<n>(origin::ahead(at, first), job, place, false);
           const mpnum_vector_ one[1] = {mpnum::copied_<mpnum_vector_>(
               origin::template value<n>(at, some, i + first, common))};
           const uint32_t word = mpnum_finite_amax_of_<T>(one);

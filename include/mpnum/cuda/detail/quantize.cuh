@@ -464,6 +464,26 @@ struct mpnum_tile_place_ {
         vector(first_vector + (index * MPNUM_LAUNCH_THREADS_ & ((1u << job.shift) - 1))) {
   }
 };
+/* Where a thread reads: number `count` of its vectors, which are `down` rows and `across`
+ * columns from each other, the first one at (first_row, first_column). */
+struct mpnum_read_place_ {
+  size_t first_row, first_column;
+  unsigned count, down, across;
+  __device__ __forceinline__ size_t row() const { return first_row + count * down; }
+  __device__ __forceinline__ size_t column() const {
+    return first_column + count * across;
+  }
+};
+/* That of number `count` in a whole tile, N elements each. */
+template <unsigned N>
+static __device__ __forceinline__ mpnum_read_place_
+mpnum_read_place_of_(const mpnum_quantize_job_ &job, size_t first_row,
+                     size_t first_vector, unsigned count) {
+  const unsigned threads = MPNUM_LAUNCH_THREADS_;
+  const mpnum_read_place_ place = {first_row, first_vector * N, count,
+                                   threads >> job.shift, job.shift > 8 ? threads * N : 0};
+  return place;
+}
 /* Where the scale of block (row, block) is; that of a swizzled square is there for each
  * of its rows. */
 template <class Blocks>

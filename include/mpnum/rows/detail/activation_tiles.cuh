@@ -257,6 +257,8 @@ template <> struct gate_usual_<gate_gelu_tanh_> {
   }
 };
 
+/* The same for results of To, which may leave those that are not finite to others. */
+template <int kind, class To> struct gate_usual_to_ : gate_usual_<kind> {};
 /* Whether of results the nearest bf16 is all that is wanted, and all x are bf16. */
 template <class To, class Src> struct gate_is_near_ {
   static constexpr bool value = false;
@@ -340,8 +342,9 @@ gate_put_(const norm_codes_<Q> &to, Q *dst, mpnum_lanes<float, size> &y, float &
     y.at[j] = mpnum_mul_scalar_(y.at[j], to.factor);
   }
   if (most > 0x7f7fffffu) return false;
-  amax = mpnum_amax(amax, mpnum_from_bits_f32(most));
-  *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = held_codes_<Q>::of(y);
+  most = most > mpnum_bits_f32(amax) ? most : mpnum_bits_f32(amax); /* both are finite */
+  amax = mpnum_from_bits_f32(most);
+  held_codes_<Q>::put(dst, y);
   return true;
 }
 
@@ -371,13 +374,26 @@ static __device__ __forceinline__ void gate_begin_(Writer &writer, const Job &jo
   writer.has_factor = job.factor != 0 || job.by_turns;
   writer.amax = 0;
 }
+/* So many elements from data on. By bytes: else compilers add them to the index of each
+ * element that is read from there. */
+template <class T>
+static __device__ __forceinline__ T *gate_ahead_(T *data, size_t elements) {
+  const uint8_t *const bytes =
+      reinterpret_cast<const uint8_t *>(data) + elements * sizeof(T);
+  return const_cast<T *>(reinterpret_cast<const T *>(bytes));
+}
+/* A row of a matrix, NULL of none. */
+template <class T>
+static __device__ __forceinline__ T *gate_row_(T *data, size_t number, size_t stride) {
+  return data ? gate_ahead_(data, number * stride) : 0;
+}
 template <bool by_turns, class To, class Dy, class Src>
 static __device__ __forceinline__ gate_loader_<by_turns, Dy, Src>
 gate_loader_of_(const gate_job_<To, Dy, Src> &job, size_t number) {
   gate_loader_<by_turns, Dy, Src> load;
-  load.src = job.src + number * job.src_stride;
-  load.factor = job.factor ? job.factor + number * job.factor_stride : 0;
-  load.dy = job.dy ? job.dy + number * job.dy_stride : 0;
+  load.src = gate_row_(job.src, number, job.src_stride);
+  load.factor = gate_row_(job.factor, number, job.factor_stride);
+  load.dy = gate_row_(job.dy, number, job.dy_stride);
   load.bias = job.bias;
   load.columns = job.columns;
   return load;
@@ -479,9 +495,8 @@ static __device__ __forceinline__ void gate_each_left_(const gate_place_<Src> &p
 /* Values of vectors of the usual x. */
 template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
   static constexpr bool has_dy = false;
-  const To &to;
+  const To &to; /* of a row */
   const gate_ &gate;
-  size_t begin;
   float &amax;
   template <unsigned size>
   __device__ __forceinline__ uint32_t
@@ -492,12 +507,13 @@ template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
     if (has_factor) factor = gate_floats_(in.factor);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
-      y.at[j] = !has_factor && gate_is_near_<To, Src>::value
-                    ? gate_usual_<kind>::near_value(gate, y.at[j])
-                    : gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, y.at[j]);
+      y.at[j] =
+          !has_factor && gate_is_near_<To, Src>::value
+              ? gate_usual_<kind>::near_value(gate, y.at[j])
+              : gate_usual_to_<kind, To>::template value<sizeof(Src) <= 2>(gate, y.at[j]);
       if (has_factor) y.at[j] = mpnum_mul_scalar_(y.at[j], factor.at[j]);
     }
-    return gate_put_(to, to.dst + begin + i, y, amax) ? 0 : (1u << size / 2) - 1;
+    return gate_put_(to, to.dst + i, y, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
 /* y, or canonical where hosts stand for a device. */
@@ -530,7 +546,8 @@ template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_
           gate_usual_<kind>::template slope<sizeof(Src) <= 2>(gate, x.at[j]);
       if (has_factor)
         factor.at[j] = gate_times_(
-            dy.at[j], gate_usual_<kind>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
+            dy.at[j],
+            gate_usual_to_<kind, To>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
       made.at[j] = kind == gate_relu_ || kind == gate_squared_
                        ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
                        : gate_times_(own, slope);
@@ -550,7 +567,7 @@ gate_products_(const mpnum_lanes<float, size> &a, const mpnum_lanes<float, size>
   for (unsigned j = 0; j < size; j += 2) {
     const pair_ y = {{mpnum_mul_scalar_(a.at[j], b.at[j]),
                       mpnum_mul_scalar_(a.at[j + 1], b.at[j + 1])}};
-    words.at[j / 2] = copied_<mpnum_lanes<uint32_t, 1>>(row_codes_<T>::of(y)).at[0];
+    words.at[j / 2] = row_codes_<T>::word(y);
   }
   return words;
 }
@@ -604,18 +621,20 @@ static __device__ __forceinline__ bool
 gate_run_vectors_(const gate_job_<To, Src, Src> &job, const tile_place_ &place,
                   gate_writer_<kind, To> &writer) {
   enum : unsigned { size = row_vector_<Src>::size };
-  const size_t number = place.row.number, begin = number * job.to.stride;
+  const size_t number = place.row.number;
   const gate_loader_<false, Src, Src> load = gate_loader_of_<false>(job, number);
   const gate_place_<Src> vectors(place, job.columns);
+  To to = writer.to;
   uint32_t left = 0;
+  to.dst = gate_row_(to.dst, number, to.stride);
   if (!gate_is_plain_(job) || place.row.lanes != 32 || !row_is_aligned_<size>(load.src) ||
       !row_is_aligned_<size>(load.factor) || !gate_has_vectors_<size>(job.to, number))
     return false;
   if (job.factor) {
-    gate_values_<kind, true, To, Src> each = {writer.to, job.gate, begin, writer.amax};
+    gate_values_<kind, true, To, Src> each = {to, job.gate, writer.amax};
     left = gate_each_vector_<2, true, Src>(vectors, load, each);
   } else {
-    gate_values_<kind, false, To, Src> each = {writer.to, job.gate, begin, writer.amax};
+    gate_values_<kind, false, To, Src> each = {to, job.gate, writer.amax};
     left = gate_each_vector_<2, false, Src>(vectors, load, each);
   }
   gate_each_left_(vectors, place.row.lane, left, load, writer);

@@ -118,32 +118,13 @@ held_floats_(const mpnum_lanes<T, size> &codes) {
   }
   return x;
 }
-/* Stores a vector of floats, of which any NaN becomes the one of T; codes of 16 bits by
- * words of two. */
-template <class T, unsigned size, size_t bytes = sizeof(T)> struct held_storer_ {
-  static __device__ __forceinline__ void store(T *dst, mpnum_lanes<float, size> y) {
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j) /* all others have one NaN */
-      if (type_of<T>::value == MPNUM_TYPE_F32) y.at[j] = mpnum_canonical_(y.at[j]);
-    row_store_vector_(dst, 0, size, y, row_whole_pair_());
-  }
-};
-template <class T, unsigned size> struct held_storer_<T, size, 2> {
-  static __device__ __forceinline__ void store(T *dst,
-                                               const mpnum_lanes<float, size> &y) {
-    held_words_<size> words;
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; j += 2) {
-      const pair_ pair = {{y.at[j], y.at[j + 1]}};
-      words.at[j / 2] = copied_<uint32_t>(row_codes_<T>::of(pair));
-    }
-    *reinterpret_cast<mpnum_lanes<T, size> *>(dst) = copied_<mpnum_lanes<T, size>>(words);
-  }
-};
+/* Stores a vector of floats, of which any NaN becomes the one of T. */
 template <class T, unsigned size>
-static __device__ __forceinline__ void held_store_(T *dst,
-                                                   const mpnum_lanes<float, size> &y) {
-  held_storer_<T, size>::store(dst, y);
+static __device__ __forceinline__ void held_store_(T *dst, mpnum_lanes<float, size> y) {
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; ++j) /* all others have one NaN */
+    if (type_of<T>::value == MPNUM_TYPE_F32) y.at[j] = mpnum_canonical_(y.at[j]);
+  row_store_vector_(dst, 0, size, y, row_whole_pair_());
 }
 
 template <unsigned size> struct held_sums_ { double at[size]; };

@@ -104,19 +104,19 @@ template <class T> struct row_codes_ {
   }
 };
 template <> struct row_codes_<mpnum_f16> {
+  MPNUM_INLINE uint32_t word(pair_ y) {
+    return mpnum_f32_to_f16_x2(y.at[0], y.at[1]).bits;
+  }
   MPNUM_INLINE mpnum_lanes<mpnum_f16, 2> of(pair_ y) {
-    const mpnum_f16x2 both = mpnum_f32_to_f16_x2(y.at[0], y.at[1]);
-    const mpnum_lanes<mpnum_f16, 2> codes = {
-        {mpnum_unpack_f16_x2(both, 0), mpnum_unpack_f16_x2(both, 1)}};
-    return codes;
+    return copied_<mpnum_lanes<mpnum_f16, 2>>(word(y));
   }
 };
 template <> struct row_codes_<mpnum_bf16> {
+  MPNUM_INLINE uint32_t word(pair_ y) {
+    return mpnum_f32_to_bf16_x2(y.at[0], y.at[1]).bits;
+  }
   MPNUM_INLINE mpnum_lanes<mpnum_bf16, 2> of(pair_ y) {
-    const mpnum_bf16x2 both = mpnum_f32_to_bf16_x2(y.at[0], y.at[1]);
-    const mpnum_lanes<mpnum_bf16, 2> codes = {
-        {mpnum_unpack_bf16_x2(both, 0), mpnum_unpack_bf16_x2(both, 1)}};
-    return codes;
+    return copied_<mpnum_lanes<mpnum_bf16, 2>>(word(y));
   }
 };
 
@@ -371,10 +371,9 @@ row_floats_(const mpnum_lanes<T, size> &codes) {
     x.at[j] = row_element_<T>::in(codes.at[j]);
   return x;
 }
-template <class T, unsigned size, class Part>
-static __device__ __forceinline__ void
-row_store_vector_(T *dst, size_t i, unsigned columns, const mpnum_lanes<float, size> &y,
-                  Part) {
+template <class T, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<T, size>
+row_codes_of_(const mpnum_lanes<float, size> &y) {
   mpnum_lanes<T, size> codes;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < size; j += 2) {
@@ -383,10 +382,36 @@ row_store_vector_(T *dst, size_t i, unsigned columns, const mpnum_lanes<float, s
     codes.at[j] = both.at[0];
     codes.at[j + 1] = both.at[1];
   }
+  return codes;
+}
+/* Codes of a whole vector; of 16 bits by words of two, which compilers take apart as
+ * codes. */
+template <class T, unsigned size, size_t bytes = sizeof(T)> struct row_storer_ {
+  static __device__ __forceinline__ void store(T *dst,
+                                               const mpnum_lanes<float, size> &y) {
+    *reinterpret_cast<mpnum_lanes<T, size> *>(dst) = row_codes_of_<T>(y);
+  }
+};
+template <class T, unsigned size> struct row_storer_<T, size, 2> {
+  static __device__ __forceinline__ void store(T *dst,
+                                               const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<uint32_t, size / 2> words;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 2) {
+      const pair_ pair = {{y.at[j], y.at[j + 1]}};
+      words.at[j / 2] = row_codes_<T>::word(pair);
+    }
+    *reinterpret_cast<mpnum_lanes<uint32_t, size / 2> *>(dst) = words;
+  }
+};
+template <class T, unsigned size, class Part>
+static __device__ __forceinline__ void
+row_store_vector_(T *dst, size_t i, unsigned columns, const mpnum_lanes<float, size> &y,
+                  Part) {
   if (Part::is_whole)
-    *reinterpret_cast<mpnum_lanes<T, size> *>(dst + i) = codes;
+    row_storer_<T, size>::store(dst + i, y);
   else
-    mpnum_store(dst + i, codes, columns - i);
+    mpnum_store(dst + i, row_codes_of_<T>(y), columns - i);
 }
 /* Of a row that is kept in shared memory, by fours, or pairs, whose last one may end in
  * what is between rows. */
