@@ -666,6 +666,59 @@ static void parts_and_tiles_add_up(void) {
   }
 }
 
+/* A bound of one sum. */
+static double bound_of(const char *name, mpnum_product_operand a, mpnum_product_operand b,
+                       const mpnum_const_matrix *start) {
+  double bound = -1;
+  CHECK(mpnum_product_bound(mpnum_matrix_of(MPNUM_TYPE_F64, &bound, 1, 1),
+                            mpnum_product_unit_of(name), a, b, start) == MPNUM_OK,
+        "%s", name);
+  return bound;
+}
+/* 2048 and 32 times 1, of which f16 keeps none; then 16393, 16393, 16369 and 16346,
+ * scaled by 2^-10 afterwards: 65501 is below the largest f16, but up 7, 7, 15 it is past
+ * it. */
+static void bounds_hold_where_f16_loses(void) {
+  enum { STEPS = 32, COLUMNS = 32 * STEPS };
+  static const float terms[][4] = {
+      {128, 128, 9, 1}, {128, 128, 9, 1}, {128, 120, 9 * 16, 7}, {128, 120, 15, 64}};
+  static mpnum_e4m3 a[COLUMNS], b[COLUMNS];
+  const float first = 2048;
+  float small = 0x1p-10f, one = 1;
+  const mpnum_blockscale_format format = mpnum_blockscale_amax(MPNUM_TYPE_E4M3, 1, 128);
+  const mpnum_blockscaled x = {a, 128, &small, 4, 0, 1}, y = {b, 128, &one, 4, 0, 1};
+  const mpnum_const_matrix start = mpnum_const_matrix_of(MPNUM_TYPE_F32, &first, 1, 1);
+  const mpnum_product_operand ones =
+      mpnum_product_operand_of(mpnum_const_matrix_of(MPNUM_TYPE_E4M3, a, 1, COLUMNS));
+  const mpnum_product_operand left = mpnum_product_blocks_of(&format, x, 1, 128),
+                              right = mpnum_product_blocks_of(&format, y, 1, 128);
+  float got = 0;
+  size_t i = 0;
+  for (; i < COLUMNS; i += 32)
+    a[i] = mpnum_f32_to_e4m3(1);
+  CHECK(mpnum_product(mpnum_matrix_of(MPNUM_TYPE_F32, &got, 1, 1),
+                      mpnum_product_unit_of("h100.mma.fp8.f16"), ones, ones,
+                      &start) == MPNUM_OK &&
+            got >= 2048 && got <= 2048,
+        "%g", (double)got);
+  CHECK(bound_of("h100.mma.fp8.f16", ones, ones, &start) >= STEPS, "ties");
+  for (i = 0; i < 128; ++i)
+    a[i] = b[i] = mpnum_f32_to_e4m3(0);
+  for (i = 0; i < 8; ++i) {
+    a[16 * i] = mpnum_f32_to_e4m3(terms[i / 2][2 * (i % 2)]);
+    b[16 * i] = mpnum_f32_to_e4m3(terms[i / 2][2 * (i % 2) + 1]);
+  }
+  a[72] = b[72] = mpnum_f32_to_e4m3(1); /* 16369 = 15360 + 1008 + 1 */
+  a[104] = mpnum_f32_to_e4m3(13);       /* 16346 = 15360 + 960 + 26 */
+  b[104] = mpnum_f32_to_e4m3(2);
+  CHECK(mpnum_product(mpnum_matrix_of(MPNUM_TYPE_F32, &got, 1, 1),
+                      mpnum_product_unit_of("b200.fp8.f16"), left, right,
+                      NULL) == MPNUM_OK &&
+            isinf(got),
+        "%g", (double)got);
+  CHECK(isinf(bound_of("b200.fp8.f16", left, right, NULL)), "past f16");
+}
+
 /* --- bad input --- */
 
 static float out[4];
@@ -689,8 +742,12 @@ static void bad_input_changes_nothing(void) {
   int i;
   for (i = 0; i < 4; ++i)
     out[i] = 3;
-  refused(mpnum_product_unit_of("h100.f17"), a, dst, NULL, MPNUM_ERROR_ARGUMENT,
-          "a name");
+  unit = mpnum_product_unit_of("h100.f17");
+  CHECK(!unit.types && !unit.sum && !unit.products && !unit.bits && !unit.kept &&
+            !unit.is_nearest && !unit.least && !unit.run && !unit.joins &&
+            !unit.is_fused && !unit.is_flushed && !unit.scales && !unit.promotion,
+        "a unit without a name");
+  refused(unit, a, dst, NULL, MPNUM_ERROR_ARGUMENT, "a name");
   refused(mpnum_product_unit_of(NULL), a, dst, NULL, MPNUM_ERROR_ARGUMENT, "no name");
   refused(mpnum_product_unit_of(""), a, dst, NULL, MPNUM_ERROR_ARGUMENT, "an empty name");
 #define WRONG(change) \
@@ -713,6 +770,7 @@ static void bad_input_changes_nothing(void) {
   WRONG(unit.promotion = 17);
   WRONG(unit.types = 0);
   WRONG(unit.types |= 1u << MPNUM_TYPE_F64);
+  WRONG(unit.types |= 1u); /* int8, of blocks */
   WRONG(unit.is_fused = 1);
   WRONG(unit.least = 1);
   WRONG_IN("exact", unit.is_fused = 1);
@@ -775,6 +833,7 @@ int main(void) {
   TAP_RUN(sums_in_f32_are_those_of_loops);
   TAP_RUN(what_is_not_finite_follows_ieee);
   TAP_RUN(parts_and_tiles_add_up);
+  TAP_RUN(bounds_hold_where_f16_loses);
   TAP_RUN(bad_input_changes_nothing);
   return tap_done();
 }

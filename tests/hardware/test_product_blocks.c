@@ -289,6 +289,7 @@ static void bad_input_changes_nothing(void) {
   y = operand_of(&b);
   x.format = y.format = &longer;
   CHECK(multiply(got, x, y, "b200.fp4") == MPNUM_ERROR_TYPE, "blocks of 64");
+  CHECK(multiply(got, x, y, "b200.mx") == MPNUM_ERROR_TYPE, "blocks of 64 to MX");
   fill(&a, 11, A_ROWS, 64, 1);
   CHECK(multiply(got, operand_of(&a), operand_of(&b), "b200.fp4") == MPNUM_ERROR_TYPE,
         "NVFP4 with MX");
