@@ -765,8 +765,11 @@ static void bad_input_changes_nothing(void) {
   WRONG(unit.sum = MPNUM_TYPE_BF16);
   WRONG(unit.is_nearest = 2);
   WRONG(unit.joins = 3);
+  WRONG(unit.joins = -1);
   WRONG(unit.run = 5);
+  WRONG_IN("h100.mma.fp8", unit.run = -2);
   WRONG(unit.scales = 3);
+  WRONG(unit.scales = -1);
   WRONG(unit.promotion = 17);
   WRONG(unit.types = 0);
   WRONG(unit.types |= 1u << MPNUM_TYPE_F64);

@@ -344,6 +344,38 @@ static void two_tiles_are_added_as_a_total(void) {
   }
 }
 
+/* Sums of 2 and -2, of src without gaps and of residuals and sums with and without. */
+static void residuals_and_sums_may_have_gaps(void) {
+  enum { ROWS = 3, N = 7, PITCH = 9 };
+  for (int k = 0; k < 4; ++k) {
+    const size_t from = k & 1 ? PITCH : N, to = k & 2 ? PITCH : N;
+    float src[ROWS * N], residual[ROWS * PITCH], sum[ROWS * PITCH], got[ROWS * N];
+    mpnum_normalize_options options = mpnum_normalize_default();
+    for (size_t i = 0; i < ROWS * PITCH; ++i)
+      residual[i] = sum[i] = 99;
+    for (size_t i = 0; i < ROWS * N; ++i) {
+      src[i] = (float)i;
+      residual[i / N * from + i % N] = (i % 3 ? 2.0f : -2.0f) - (float)i;
+    }
+    options.epsilon = 0;
+    options.residual = mpnum_const_matrix_of(MPNUM_TYPE_F32, residual, ROWS, N);
+    options.residual.stride = from;
+    options.sum = mpnum_matrix_of(MPNUM_TYPE_F32, sum, ROWS, N);
+    options.sum.stride = to;
+    must(mpnum_normalize_rows(
+        MPNUM_NORM_RMS, mpnum_matrix_of(MPNUM_TYPE_F32, got, ROWS, N),
+        mpnum_const_matrix_of(MPNUM_TYPE_F32, src, ROWS, N), &options));
+    for (size_t i = 0; i < ROWS * N; ++i) {
+      const float want = i % 3 ? 1.0f : -1.0f, added = sum[i / N * to + i % N];
+      CHECK(mpnum_bits_f32(got[i]) == mpnum_bits_f32(want) &&
+                mpnum_bits_f32(added) == mpnum_bits_f32(2 * want),
+            "%zu, %d: %g of %g", i, k, (double)got[i], (double)added);
+    }
+    for (size_t i = N; to > N && i < ROWS * PITCH; i += i % PITCH == N ? 1 : N + 1)
+      CHECK(sum[i] >= 99 && sum[i] <= 99, "element %zu was written", i);
+  }
+}
+
 int main(void) {
   RUN_FOR_EACH_ISA(rows_of_any_size_are_precise);
   RUN_FOR_EACH_ISA(rows_far_from_zero_are_precise);
@@ -354,6 +386,7 @@ int main(void) {
   TAP_RUN(rows_of_equal_elements);
   TAP_RUN(nan_and_inf_are_not_hidden);
   RUN_FOR_EACH_ISA(types_are_rounded_once);
+  RUN_FOR_EACH_ISA(residuals_and_sums_may_have_gaps);
   RUN_FOR_EACH_ISA(middles_go_to_even_and_nan_is_canonical);
   TAP_RUN(two_tiles_are_added_as_a_total);
   return tap_done();
