@@ -59,6 +59,7 @@ TARGETS = {
     "text": (["tests/fuzz/fuzz_text.c", REFERENCE], [], 400),
     "formats": (["tests/fuzz/fuzz_formats.c", REFERENCE], [], 60),
     "hardware": (["tests/fuzz/fuzz_hardware.c"], [], 400),
+    "launchers": (["tests/fuzz/fuzz_launchers.cpp"], ["--driver-mode=g++", "-std=c++17", "-Wno-invalid-constexpr"], 200),
     "p3109": (["tests/fuzz/fuzz_p3109.c", REFERENCE], [], 300),
     "scaler": (["tests/fuzz/fuzz_scaler.c"], [], 8192),
     "steps": (["tests/fuzz/fuzz_steps.c"], [], 120),
