@@ -396,7 +396,7 @@ static void draw_product(law_draw *d) {
   do
     draw_format(d, 0);
   while (d->choice[0] == 9 || d->choice[0] == 7 || d->choice[0] > 10);
-  d->choice[2] = 0;
+  d->choice[2] = d->choice[3] = 0;
   d->rows = 1 + law_below(d, 12);
   d->columns = 1 + law_below(d, 300);
   d->row_tile = 4;
@@ -422,12 +422,31 @@ static void draw_product(law_draw *d) {
   }
   d->operands[R_PRODUCT].is_needed = 1;
 }
+/* Units that there are not: by other steps, of types that cannot be aligned. */
+enum { UNITS = 5 };
+static mpnum_product_unit unit_without_steps(int k) {
+  mpnum_product_unit unit = mpnum_product_unit_of(k < 3 ? "h100.f16" : "exact");
+  if (k == 0) unit.types |= 1; /* int8 */
+  if (k == 1) unit.scales = -1;
+  if (k == 2) unit.joins = -1;
+  if (k == 3) unit.is_fused = 1;
+  if (k == 4) unit.products = 4;
+  return unit;
+}
+static int spoil_unit(law_draw *d, law_piece *at, int k) {
+  (void)at;
+  d->choice[3] = 1 + k;
+  d->refusal = MPNUM_ERROR_ARGUMENT;
+  return k < UNITS;
+}
 static mpnum_status product(const law_piece *at) {
+  const int spoilt = at->draw->choice[3];
   const mpnum_blockscale_format format = format_of(at->draw, 0);
   const mpnum_product_operand a =
       mpnum_product_blocks_of(&format, codes_of(at, 0), at->rows, at->columns);
   const mpnum_product_unit unit =
-      mpnum_product_unit_of(at->draw->choice[1] % 2 ? "f32" : "f64");
+      spoilt ? unit_without_steps(spoilt - 1)
+             : mpnum_product_unit_of(at->draw->choice[1] % 2 ? "f32" : "f64");
   mpnum_matrix dst =
       mpnum_matrix_of(MPNUM_TYPE_F64, at->at[R_PRODUCT], at->rows, at->rows);
   const mpnum_status made = mpnum_product(dst, unit, a, a, NULL);
@@ -539,7 +558,7 @@ static const law_subject subjects[] = {
     {"mpnum_stored_to_blocks", draw_stored_to_blocks, stored_to_blocks,
      BLOCK_LAWS | HOLDS(LAW_APART), NO_TWIN, spoil_move, NULL},
     {"mpnum_product", draw_product, product, BLOCK_LAWS & ~HOLDS(LAW_EMPTY), NO_TWIN,
-     NULL, NULL},
+     spoil_unit, NULL},
 };
 
 int main(int argc, char **argv) {
