@@ -458,6 +458,33 @@ void stored_blocks_with_nan_come_back_as_nan(void) {
       CHECK(memory[k][bytes[k]] == guard, "part %d of layout %d ends", k, layout);
   }
 }
+/* More of them than blocks of threads take at once. */
+void stored_blocks_of_two_waves_have_the_bytes_of_the_host(void) {
+  constexpr std::size_t rows = 40, columns = 512;
+  const matrix<float> x(rows, columns, 0, 12);
+  vector<float> finite(x.values.begin(), x.values.end());
+  mpnum_stored made = mpnum_stored_of(MPNUM_STORED_MXFP4, rows, columns, 0);
+  vector<unsigned char> want(made.data_bytes + guard_size, guard), got = want;
+  for (float &one : finite)
+    if (!mpnum_isfinite_f32(one)) one = 1;
+  made.data = want.data();
+  must(mpnum_quantize_stored(
+      made, mpnum_const_matrix_of(MPNUM_TYPE_F32, finite.data(), rows, columns)));
+  made.data = got.data();
+  CHECK_LAUNCH(mpnum_launch_quantize_stored(
+      made, mpnum::matrix_of(finite.data(), rows, columns), nullptr));
+  CHECK(got == want, "bytes of blocks");
+  vector<unsigned char> codes(rows * columns / 2, guard),
+      scales(rows * columns / 32, guard), want_codes = codes, want_scales = scales;
+  const mpnum_blockscaled apart = {codes.data(),  columns, scales.data(),
+                                   scales.size(), 0,       0};
+  mpnum_blockscaled on_host = apart;
+  on_host.codes = want_codes.data();
+  on_host.scale_inv = want_scales.data();
+  must(mpnum_stored_to_blocks(on_host, made));
+  CHECK_LAUNCH(mpnum_launch_stored_to_blocks(apart, made, nullptr));
+  CHECK(codes == want_codes && scales == want_scales, "codes and scales apart");
+}
 /* Blocks of ggml by tiles, and what fills none: bytes of the host, which both signs of
  * the largest magnitude do not change; a scale of NaN and codes of 0 where one is Inf or
  * NaN; and back. */
@@ -687,6 +714,7 @@ int main(int count, char **arguments) {
                        TEST(matrices_of_one_value_have_the_hosts_bytes),
                        TEST(the_next_scale_works),
                        TEST(stored_blocks_with_nan_come_back_as_nan),
+                       TEST(stored_blocks_of_two_waves_have_the_bytes_of_the_host),
                        TEST(stored_blocks_by_tiles_have_the_bytes_of_the_host),
                        TEST(scales_in_another_order_are_the_hosts),
                        TEST(what_is_wrong_is_refused),
