@@ -427,6 +427,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes from = {data, size};
   layout all = {};
   all.from = &from;
+  simt::static_most = mpnum::row_scratch_; /* of rows, which alone have dynamic memory */
   simt::use(simt::schedules[take_below(&from, sizeof simt::schedules /
                                                   sizeof simt::schedules[0])]);
   kinds[take_below(&from, sizeof kinds / sizeof kinds[0])](all);
