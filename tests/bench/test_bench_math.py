@@ -118,7 +118,7 @@ def the_table_of_rows_is_the_figures():
     lines = lines_of(out, "rows: ")
     for name in figures.all_of("name", "rows"):
         row = figures.metrics("rows", "mpnum", name, "f32")
-        assert any(" ".join(line).startswith(f"{name} {row['time_per_value']:.3f} ") for line in lines), name
+        assert any(" ".join(line).startswith(f"{name} {shown_time(row)} ") for line in lines), name
 
 
 def ratios_follow_from_times():
@@ -175,6 +175,15 @@ def lines_of(out, title):
     return [line.split() for line in table.splitlines()]
 
 
+def shown_time(row):
+    time = row["time_per_value"]
+    return f"{time:.{3 if time < 9.9995 else 2 if time < 99.995 else 1 if time < 999.95 else 0}f}"
+
+
+def shown_ratio(row):
+    return bench_sections.shown_three(row["ratio_to_mpnum"])
+
+
 def shown(error):
     """How the tables show a number that does not exist, is beyond measure, large or small."""
     if error is None:
@@ -188,13 +197,13 @@ def the_functions_table_is_the_figures():
     assert list(lines) == FUNCTIONS, list(lines)
     for name, got in functions_of(figures).items():
         peers = ["libm"] if missing("SLEEF") else ["libm", "SLEEF"]
-        wanted = [f"{got['mpnum', kind]['time_per_value']:.3f}" for kind in ("f32", "f16", "bf16")]
-        wanted.append(f"{got['mpnum', 'f16']['ratio_to_mpnum']:.2f}")
+        wanted = [shown_time(got["mpnum", kind]) for kind in ("f32", "f16", "bf16")]
+        wanted.append(shown_ratio(got["mpnum", "f16"]))
         light = got.get(("mpnum", "light"))
-        wanted.append(f"{light['time_per_value']:.3f}" if light else "-")
+        wanted.append(shown_time(light) if light else "-")
         for peer in peers:
             row = got.get((peer, "f32"))
-            wanted += [f"{row['time_per_value']:.3f}", f"{row['ratio_to_mpnum']:.2f}"] if row else ["-", "-"]
+            wanted += [shown_time(row), shown_ratio(row)] if row else ["-", "-"]
         errors = [("mpnum", "f32"), ("mpnum", "light"), *((peer, "f32") for peer in peers)]
         wanted += [shown(got.get(place, {}).get("max_ulp_error")) for place in errors]
         assert lines[name][1:] == wanted, (lines[name], wanted)
@@ -207,8 +216,8 @@ def the_softmax_table_is_the_figures():
     for name, got in matrices_of(figures).items():
         for library, row in got.items():
             error = row.get("max_relative_error")
-            wanted.append([*name.split(), *library.split(), f"{row['time_per_value']:.3f}",
-                           f"{row['ratio_to_mpnum']:.2f}", shown(error and error * 2 ** 24)])
+            wanted.append([*name.split(), *library.split(), shown_time(row),
+                           shown_ratio(row), shown(error and error * 2 ** 24)])
     assert lines == wanted, [pair for pair in zip(lines, wanted) if pair[0] != pair[1]]
 
 
@@ -228,10 +237,6 @@ def torch_lines(out):
     return table[next(i for i, line in enumerate(table) if line.startswith("function or rows")) + 1:]
 
 
-def shown_ratio(row):
-    return bench_sections.shown_three(row["ratio_to_mpnum"])
-
-
 def check_pytorch(figures, out):
     """A ratio is that of times of the same type, and the table has all figures."""
     lines = torch_lines(out)
@@ -247,7 +252,7 @@ def check_pytorch(figures, out):
             assert set(row) == OF_A_TIME and row["time_per_value"] > 0 and row["noise"] >= 0, (name, row)
             own = figures.metrics("math" if name in FUNCTIONS else "rows", "mpnum", name, kind)["time_per_value"]
             assert math.isclose(row["ratio_to_mpnum"], row["time_per_value"] / own, rel_tol=1e-9), (name, kind, row, own)
-            words += [f"{row['time_per_value']:.3f}", shown_ratio(row)]
+            words += [shown_time(row), shown_ratio(row)]
         assert line.split() == words, (line, words)
 
 

@@ -15,6 +15,12 @@ static void show_error(char cell[TABLE_CELL], double error) {
   }
 }
 
+/* In five columns, too: ns. */
+static void show_time(char cell[TABLE_CELL], double time) {
+  const int digits = time < 9.9995 ? 3 : time < 99.995 ? 2 : time < 999.95 ? 1 : 0;
+  snprintf(cell, TABLE_CELL, "%.*f", digits, time);
+}
+
 /* In units of 2^-24. */
 static void show_relative_error(char cell[TABLE_CELL], double error) {
   show_error(cell, error * 0x1p24);
@@ -27,16 +33,14 @@ static void show_relative_error(char cell[TABLE_CELL], double error) {
   .group = over                                                              \
  }
 #define TIME(library, type, title, over) \
- COLUMN(library, type, title, over, "time_per_value", .format = "%.3f")
+ COLUMN(library, type, title, over, "time_per_value", .show = show_time)
 #define RATIO(library, type, title, over) \
- COLUMN(library, type, title, over, "ratio_to_mpnum", .format = "%.2f")
+ COLUMN(library, type, title, over, "ratio_to_mpnum", .show = show_three)
 #define ERROR(library, type, title) \
  COLUMN(library, type, title, "f32 error, ulp", "max_ulp_error", .show = show_error)
 #define PEER(library) \
  TIME(library, "f32", "ns", library), RATIO(library, "f32", "x", library)
-#define OF_TORCH(type)         \
- TIME(NULL, type, "ns", type), \
-     COLUMN(NULL, type, "x", type, "ratio_to_mpnum", .show = show_three)
+#define OF_TORCH(type) TIME(NULL, type, "ns", type), RATIO(NULL, type, "x", type)
 #define OF_MPNUM                                                                     \
  TIME("mpnum", "f32", "f32", "mpnum, ns"), TIME("mpnum", "f16", "f16", "mpnum, ns"), \
      TIME("mpnum", "bf16", "bf16", "mpnum, ns")
@@ -70,8 +74,8 @@ static bool print_softmax(const figures *from, FILE *to) {
   static const view_column columns[] = {
       {.heading = "rows x columns", .metric = VIEW_NAME},
       {.heading = "library", .metric = VIEW_SOURCE, .left = true},
-      {.heading = "ns", .metric = "time_per_value", .format = "%.3f"},
-      {.heading = "x", .metric = "ratio_to_mpnum", .format = "%.2f"},
+      {.heading = "ns", .metric = "time_per_value", .show = show_time},
+      {.heading = "x", .metric = "ratio_to_mpnum", .show = show_three},
       {.heading = "error", .metric = "max_relative_error", .show = show_relative_error},
   };
   static const view shown = {.section = softmax, VIEW_COLUMNS(columns)};

@@ -28,7 +28,7 @@ typedef enum mpnum_type {
 } mpnum_type;
 
 /* To which neighbour a value goes that a format does not have. */
-typedef enum mpnum_rounding MPNUM_UNSIGNED_ {
+typedef enum mpnum_rounding MPNUM_ANY_INT_ {
   MPNUM_ROUND_NEAREST_EVEN = 0, /* ties to the even code */
   MPNUM_ROUND_TOWARD_ZERO = 1,
   MPNUM_ROUND_UP = 2,           /* toward +Inf */

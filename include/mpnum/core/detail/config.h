@@ -274,11 +274,12 @@
 # define MPNUM_C_END_   _Pragma("GCC diagnostic pop")
 #endif
 
-/* Of an enum with values that have no name: C++ converts no others, unless it says so. */
+/* Of an enum with values that have no name: C++ converts no others, unless it says so.
+ * Not unsigned, lest a comparison with an int warn. */
 #if defined(__cplusplus)
-# define MPNUM_UNSIGNED_ : unsigned
+# define MPNUM_ANY_INT_ : int
 #else
-# define MPNUM_UNSIGNED_
+# define MPNUM_ANY_INT_
 #endif
 
 /* How functions that devices may call are declared, a block for each compiler.
