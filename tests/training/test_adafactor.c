@@ -68,9 +68,11 @@ static mpnum_optimizer_tensor matrix_of(size_t rows, size_t columns) {
   made.columns = columns;
   return made;
 }
+static int begins_subnormal; /* whether parameters of the first 16 columns do */
 static void begin(size_t rows, size_t columns) {
   for (size_t k = 0; k < rows * columns; ++k) {
-    parameter[k] = (float)(0.05 * normal_value());
+    parameter[k] =
+        begins_subnormal && k % columns < 16 ? 0x1p-130f : (float)(0.05 * normal_value());
     p[k] = (long double)parameter[k];
   }
   for (size_t i = 0; i < rows; ++i)
@@ -128,6 +130,16 @@ static void steps_are_those_of_the_paper(void) {
       CHECK(off < 2e-7 * steps + 1e-6, "%zu x %zu, %d: %g", shapes[k][0], shapes[k][1],
             how, off);
     }
+}
+/* Other optimizers keep subnormals, which these columns show, in steps of their own. */
+static void subnormals_take_the_same_step(void) {
+  mpnum_adafactor a = mpnum_adafactor_default();
+  double off = 0;
+  a.weight_decay = 0.1, a.learning_rate = 1;
+  begins_subnormal = 1;
+  off = difference_after(&a, 5, 700, 1);
+  begins_subnormal = 0;
+  CHECK(off < 2e-6, "%g", off);
 }
 /* The paper's section 9, algorithm 7: alpha = max(1e-3, RMS(x)) min(1e-2, 1 / sqrt(t)), 1
  * - t^-0.8, 1e-30, d = 1. */
@@ -334,6 +346,7 @@ static void rows_far_apart_in_size_are_no_nan(void) {
 int main(void) {
   TAP_RUN(defaults_are_those_of_the_paper);
   TAP_RUN(steps_are_those_of_the_paper);
+  TAP_RUN(subnormals_take_the_same_step);
   TAP_RUN(what_has_rank_1_becomes_signs);
   TAP_RUN(lists_and_vectors);
   TAP_RUN(parameters_of_16_bits_keep_small_steps);

@@ -142,6 +142,7 @@ MPNUM_HOST_ONCE_ mpnum_status mpnum_adafactor_pass_of_(mpnum_adafactor_pass_ *pa
   MPNUM_OPTIMIZER_RUN_(&pass->inverse, isa, inverse);
   MPNUM_OPTIMIZER_RUN_(&pass->update, isa, update);
   MPNUM_OPTIMIZER_RUN_(&pass->steps.step, isa, factored);
+  pass->steps.keep = 0; /* which is for other steps */
   pass->factors.steps = pass->steps.factors;
   mpnum_adafactor_factors_of_(&pass->factors, adafactor, step);
   return status;
