@@ -46,6 +46,12 @@ static void check_function(const array_function *function) {
     CHECK(function->scalar(code) == want[code], "%s, %04x: %04x, want %04x", file, code,
           function->scalar(code), want[code]);
   }
+  for (uint32_t i = 0; i < CODES; ++i)
+    src[i] = (uint16_t)(i * 40503u); /* beside codes of other kinds */
+  function->convert(got, src, CODES);
+  for (uint32_t i = 0; i < CODES; ++i)
+    CHECK(got[i] == want[src[i]], "array of %s, mixed, %04x: %04x, want %04x", file,
+          src[i], got[i], want[src[i]]);
 }
 static void functions_of_16_bits(void) {
   int checked = 0;
