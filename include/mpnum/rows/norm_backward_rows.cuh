@@ -568,7 +568,7 @@ mpnum_launch_norm_backward_(mpnum_norm_kind kind, Dx *dx, size_t dx_stride, floa
   job.dx = has_columns && is_in_place ? 0 : dx;
   job.maps = has_columns ? static_cast<mpnum_norm_map_ *>(workspace) : 0;
   job.dy_stride = dy_stride;
-  job.dx_stride = dx_stride;
+  job.dx_stride = dx ? dx_stride : 0;
   job.adds = adds;
   if (rows) error = mpnum_launch_norm_slopes_(job, stream);
   if (!has_columns || error != cudaSuccess) return error;
