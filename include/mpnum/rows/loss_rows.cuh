@@ -725,7 +725,7 @@ mpnum_loss_job_of_(mpnum::loss_job_<G, Src, Index> &job, float *loss, G *gradien
   if (columns == 0 && (!loss || !targets)) job.from.rows = 0;
   job.loss = loss;
   job.gradient = gradient;
-  job.stride = gradient ? gradient_stride : 0;
+  job.stride = gradient && columns ? gradient_stride : 0;
   job.targets = targets;
   job.status = row_status;
   job.counted = is_mean ? options.counted : 0;

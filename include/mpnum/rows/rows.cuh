@@ -656,10 +656,11 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.data = src;
   from.rows = rows;
   from.columns = static_cast<unsigned>(columns);
-  from.stride = src ? stride : 0;
-  from.mask = chosen.mask;
+  /* no address is made that nothing is read at */
+  from.stride = columns ? stride : 0;
+  from.mask = columns ? chosen.mask : 0;
   from.lengths = chosen.lengths;
-  from.bias = chosen.bias;
+  from.bias = columns ? chosen.bias : 0;
   from.bias_type = chosen.bias_type;
   from.slopes = chosen.slopes;
   from.sinks = chosen.sinks;
@@ -740,7 +741,7 @@ static inline bool mpnum_softmax_job_of_(mpnum::softmax_job_<Dst, Src> &job, Dst
                                          const mpnum_softmax_options *options,
                                          mpnum_row_status *row_status) {
   job.dst = dst;
-  job.stride = dst ? dst_stride : 0;
+  job.stride = columns ? dst_stride : 0;
   job.status = row_status;
   return mpnum_row_source_of_(job.from, src, src_stride, rows, columns, options, 0) &&
          mpnum_rows_fit_(dst, dst_stride, src, src_stride, rows, columns);
