@@ -43,7 +43,7 @@ FORMATS = {row[0]: Format(*row) for row in [
     ("f64", 1, 11, 52, 1023, "ieee"), ("f32", 1, 8, 23, 127, "ieee"), ("tf32", 1, 8, 10, 127, "ieee"), ("bf16", 1, 8, 7, 127, "ieee"),
     ("f16", 1, 5, 10, 15, "ieee"), ("e5m2", 1, 5, 2, 15, "ieee"), ("e4m3", 1, 4, 3, 7, "fn"), ("e5m2fnuz", 1, 5, 2, 16, "fnuz"),
     ("e4m3fnuz", 1, 4, 3, 8, "fnuz"), ("e3m2", 1, 3, 2, 3, "finite"), ("e2m3", 1, 2, 3, 1, "finite"),
-    ("e2m1", 1, 2, 1, 1, "finite"), ("ue8m0", 0, 8, 0, 127, "e8m0")]}
+    ("e2m1", 1, 2, 1, 1, "finite"), ("ue8m0", 0, 8, 0, 127, "e8m0"), ("ue5m3", 0, 5, 3, 15, "fn")]}
 
 
 def is_up(rounding, sign, odd, rest, one):
@@ -88,6 +88,15 @@ def rounded_e8m0(format, value, rounding):
 def goes_to_max(rounding, sign):
     """IEEE 754-2019, 7.4: the overflows that give the largest finite value."""
     return rounding in (TOWARD_ZERO, TO_ODD) or (rounding == UP and sign) or (rounding == DOWN and not sign)
+
+
+def integral(value, rounding):
+    """The integer that a finite value rounds to, as (sign, m, 0)."""
+    sign, m, e = value
+    if e >= 0:
+        return sign, m << e, 0
+    units, rest = divmod(m, 1 << -e)
+    return sign, units + is_up(rounding, sign, units & 1, rest, 1 << -e), 0
 
 
 def times(value, exponent):

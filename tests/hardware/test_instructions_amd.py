@@ -26,7 +26,8 @@ def compare(wanted):
     assert chosen
     for name in chosen:
         instruction = Instruction(name)
-        codes = some(codes_for(instruction.of, instruction.to), instruction.lanes > 2 or instruction.is_random or "4" in instruction.to)
+        codes = some(codes_for(instruction.of, instruction.to), instruction.lanes > 2 or instruction.is_random or "4" in instruction.to
+                     or (instruction.is_wide and not instruction.reads_round))
         if instruction.to_bits < 8:  # a NaN among 32 elements refuses them all
             codes = [code for code in codes if FORMATS[instruction.of].value(code) != NAN] + codes[-1:]
         rows = []
@@ -38,17 +39,21 @@ def compare(wanted):
             if instruction.is_scaled:
                 rows[-1].append(RANDOM.choice([0x3f800000, 0xbfffffff, RANDOM.randrange(100, 150) << 23, RANDOM.randrange(255) << 23]))
         randoms = [RANDOM.choice([0, 0xffffffff, RANDOM.getrandbits(32), 1 << RANDOM.randrange(32)]) for _ in rows]
-        for mode, step in ((0, 1), (OVFL, 3), (0xff, 19)):
-            want = [instruction.run(row, r, mode == OVFL) for row, r in zip(rows[::step], randoms[::step])]
+        for mode, step in ((0, 1), (OVFL, 3), (0xff, 19), *((field, 7) for field in (4, 8, 12, 12 | OVFL) if instruction.reads_round)):
+            want = [instruction.run(row, r, mode) for row, r in zip(rows[::step], randoms[::step])]
             agree(name, rows[::step], want, instruction.result_words(), randoms[::step], Control(mode=mode))
 
 
+def between_floats():
+    compare(lambda instruction: instruction.is_wide)
+
+
 def fp8_of_floats():
-    compare(lambda instruction: not instruction.is_scaled and instruction.narrows)
+    compare(lambda instruction: not instruction.is_wide and not instruction.is_scaled and instruction.narrows)
 
 
 def floats_of_fp8():
-    compare(lambda instruction: not instruction.is_scaled and not instruction.narrows)
+    compare(lambda instruction: not instruction.is_wide and not instruction.is_scaled and not instruction.narrows)
 
 
 def scaled_narrowing():
@@ -72,4 +77,4 @@ def scales_that_are_no_number():
             assert status == ARGUMENT and set(words) == {0x5a5a5a5a}, name
 
 
-sys.exit(tap.run(fp8_of_floats, floats_of_fp8, scaled_narrowing, scaled_widening, of_32_elements, scales_that_are_no_number))
+sys.exit(tap.run(between_floats, fp8_of_floats, floats_of_fp8, scaled_narrowing, scaled_widening, of_32_elements, scales_that_are_no_number))

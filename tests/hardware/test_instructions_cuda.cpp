@@ -98,6 +98,33 @@ static void to_ue8m0() {
   });
 }
 
+#if CUDART_VERSION >= 13040
+/* f16 and bf16 go by way of f32 there. */
+static void ue5m3() {
+  const cvt rn("cvt.rn.ue5m3x2.f32"), rns("cvt.rn.satfinite.ue5m3x2.f32"),
+      rz("cvt.rz.ue5m3x2.f32"), rzs("cvt.rz.satfinite.ue5m3x2.f32"),
+      rp("cvt.rp.ue5m3x2.f32"), rps("cvt.rp.satfinite.ue5m3x2.f32"),
+      f16("cvt.rn.f16x2.ue5m3x2"), bf16("cvt.rn.bf16x2.ue5m3x2");
+  each_pair([&](uint32_t x, uint32_t y) {
+    const float2 pair = {float_of(x), float_of(y)};
+    rn.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_NOSAT, cudaRoundNearest), y, x);
+    rns.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_SATFINITE, cudaRoundNearest), y, x);
+    rz.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_NOSAT, cudaRoundZero), y, x);
+    rzs.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_SATFINITE, cudaRoundZero), y, x);
+    rp.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_NOSAT, cudaRoundPosInf), y, x);
+    rps.check(__nv_cvt_float2_to_ue5m3x2(pair, __NV_SATFINITE, cudaRoundPosInf), y, x);
+  });
+  for (uint32_t code = 0; code < 0x10000; ++code) {
+    const __half2_raw half =
+        __nv_cvt_ue5m3x2_to_halfraw2(static_cast<__nv_fp8x2_storage_t>(code));
+    const __nv_bfloat162_raw wide =
+        __nv_cvt_ue5m3x2_to_bf162raw(static_cast<__nv_fp8x2_storage_t>(code));
+    f16.check(half.x | static_cast<uint32_t>(half.y) << 16, code);
+    bf16.check(wide.x | static_cast<uint32_t>(wide.y) << 16, code);
+  }
+}
+#endif
+
 static void of_f16_and_bf16() {
   const cvt e4m3("cvt.rn.satfinite.e4m3x2.f16x2"), e5m2("cvt.rn.satfinite.e5m2x2.f16x2"),
       e2m3("cvt.rn.satfinite.e2m3x2.f16x2"), e2m1("cvt.rn.satfinite.e2m1x2.f16x2"),
@@ -150,6 +177,11 @@ int main(int argc, char **argv) {
   TAP_RUN(to_16_bits);
   TAP_RUN(to_8_6_and_4_bits);
   TAP_RUN(to_ue8m0);
+#if CUDART_VERSION >= 13040
+  TAP_RUN(ue5m3);
+#else
+  TAP_SKIP("ue5m3", "CUDA's headers have it from 13.4 on");
+#endif
   TAP_RUN(of_f16_and_bf16);
   TAP_RUN(of_8_6_and_4_bits);
   return tap_done();

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The instructions of the CPU that runs this, those that it has, beside the library's:
  * F16C, AVX512-FP16 and AVX512-BF16 of x86 under each MXCSR, FCVT and its like of Arm
- * under FPCR, by inline assembly. And what is no instruction.
+ * under FPCR, by inline assembly; of PTX rounding to integers, which is ROUNDPS's, and
+ * flushed results, which are CVTPD2PS's with FTZ. And what is no instruction.
  *
  * All inputs of 16 bits; of 32 bits every 65521st and those whose low 13 bits are at an
  * edge for each 193rd upper part, on Arm fewer; with --all 2^24. */
 #include "mpnum/hardware/instruction.h"
+#include "mpnum/types/vocabulary.h" /* after it: their macros are apart */
 
 #include "../harness/tap.h"
 
@@ -43,14 +45,21 @@ static uint32_t bits_at(const lanes *words, int bits, int i) {
   return word;
 }
 
+static int is_nan(uint64_t code, int bits) {
+  return (code << (64 - bits) & ~((uint64_t)1 << 63)) >
+         (bits == 64 ? (uint64_t)0x7ff << 52 : (uint64_t)0x7f8 << 52);
+}
+
 /* As many elements as the instruction takes, which begin at a code: c, c + step, ... */
 static void compare(const instruction *tried, uint64_t first, uint64_t step,
                     uint32_t control, const mpnum_instruction_control *registers) {
-  const uint32_t number = mpnum_instruction_of(tried->name);
+  static const char *name = NULL; /* the last one that was looked up */
+  static uint32_t number = 0;
   const int widest =
       tried->source_bits > tried->result_bits ? tried->source_bits : tried->result_bits;
   const int count = 128 / widest;
   lanes source = {0, 0, 0, 0}, second = {0, 0, 0, 0};
+  if (name != tried->name) number = mpnum_instruction_of(name = tried->name);
   for (int i = 0; i < count; ++i) {
     const uint64_t code = first + (uint64_t)i * step, other = ~code;
     memcpy((char *)&source + i * tried->source_bits / 8, &code,
@@ -61,6 +70,8 @@ static void compare(const instruction *tried, uint64_t first, uint64_t step,
   const lanes result = tried->run(source, second, control);
   for (int i = 0; i < count; ++i) {
     const uint64_t code = first + (uint64_t)i * step;
+    if (*tried->name == 'c' && is_nan(code, tried->source_bits))
+      continue; /* open in PTX */
     uint32_t operands[2] = {(uint32_t)code, (uint32_t)(code >> 32)}, got[2] = {0, 0};
     uint32_t want[2] = {bits_at(&result, tried->result_bits, i), 0};
     if (tried->two) {
@@ -126,6 +137,15 @@ MNEMONIC(ps2ph_2, "vcvtps2ph $2, %2, %1")
 MNEMONIC(ps2ph_3, "vcvtps2ph $3, %2, %1")
 MNEMONIC(ps2ph_4, "vcvtps2ph $4, %2, %1")
 MNEMONIC(ph2ps, "vcvtph2ps %2, %1")
+MNEMONIC(pd2ps, "cvtpd2ps %2, %1")
+MNEMONIC(round_ps_0, "roundps $0, %2, %1")
+MNEMONIC(round_ps_1, "roundps $1, %2, %1")
+MNEMONIC(round_ps_2, "roundps $2, %2, %1")
+MNEMONIC(round_ps_3, "roundps $3, %2, %1")
+MNEMONIC(round_pd_0, "roundpd $0, %2, %1")
+MNEMONIC(round_pd_1, "roundpd $1, %2, %1")
+MNEMONIC(round_pd_2, "roundpd $2, %2, %1")
+MNEMONIC(round_pd_3, "roundpd $3, %2, %1")
 MNEMONIC(ps2phx, "vcvtps2phx %2, %1")
 MNEMONIC(ph2psx, "vcvtph2psx %2, %1")
 MNEMONIC(pd2ph, "vcvtpd2phx %2, %1")
@@ -156,6 +176,34 @@ static void under_each_mxcsr(const instruction *tried, uint32_t imm8) {
     registers.mxcsr = mxcsr;
     registers.imm8 = imm8;
     compare_all(tried, mxcsr, &registers);
+  }
+}
+
+/* RC of MXCSR: nearest even, down, up, toward zero. */
+static void ptx(void) {
+  static const instruction tried[] = {
+      {"cvt.rn.ftz.f32.f64", pd2ps, 64, 32, 0},
+      {"cvt.rm.ftz.f32.f64", pd2ps, 64, 32, 0},
+      {"cvt.rp.ftz.f32.f64", pd2ps, 64, 32, 0},
+      {"cvt.rz.ftz.f32.f64", pd2ps, 64, 32, 0},
+      {"cvt.rni.f32.f32", round_ps_0, 32, 32, 0},
+      {"cvt.rmi.f32.f32", round_ps_1, 32, 32, 0},
+      {"cvt.rpi.f32.f32", round_ps_2, 32, 32, 0},
+      {"cvt.rzi.f32.f32", round_ps_3, 32, 32, 0},
+      {"cvt.rni.f64.f64", round_pd_0, 64, 64, 0},
+      {"cvt.rmi.f64.f64", round_pd_1, 64, 64, 0},
+      {"cvt.rpi.f64.f64", round_pd_2, 64, 64, 0},
+      {"cvt.rzi.f64.f64", round_pd_3, 64, 64, 0},
+      {"cvt.rmi.ftz.f32.f32", round_ps_1, 32, 32, 0},
+      {"cvt.rpi.ftz.f32.f32", round_ps_2, 32, 32, 0},
+  };
+  const uint32_t daz = 0x40, ftz = 0x8000;
+  for (uint32_t i = 0; i < sizeof tried / sizeof tried[0]; ++i) {
+    const uint32_t control = i < 4 ? ftz | i << 13 : i < 12 ? 0 : daz;
+    compare_all(&tried[i], control, NULL);
+    for (uint64_t code = 0x380fffffc0000000; i < 4 && code < 0x3810000010000000;
+         code += 0xffffff)
+      compare(&tried[i], code, (uint64_t)1 << 63, control, NULL);
   }
 }
 
@@ -276,6 +324,10 @@ int main(int argc, char **argv) {
 #if HAS_ARM
   TAP_RUN(arm);
 #elif HAS_X86
+  if (__builtin_cpu_supports("sse4.1"))
+    TAP_RUN(ptx);
+  else
+    TAP_SKIP("ptx", "this CPU has no SSE4.1");
   if (has_f16c())
     TAP_RUN(f16c);
   else

@@ -27,7 +27,7 @@ typedef struct mpnum_instruction_control {
   uint32_t mxcsr; /* x86: DAZ 6, RC 14:13 */
   uint32_t imm8;  /* x86: the immediate of VCVTPS2PH */
   uint32_t frm;   /* RISC-V: the rounding mode, 0 to 4 */
-  uint32_t mode;  /* AMD: FP16_OVFL 23 */
+  uint32_t mode;  /* AMD: FP_ROUND of f16 3:2, FP16_OVFL 23 */
 } mpnum_instruction_control;
 
 /* The number of an instruction; 0 where there is none of this name. Numbers are those of
@@ -54,7 +54,8 @@ MPNUM_MATH_ const char *mpnum_instruction_name(uint32_t instruction) {
  * half lies below that of the upper half. random: rbits of cvt.rs, S1 of V_CVT_SR_* and
  * V_CVT_SCALEF32_SR_*, the byte of bias of VCVTBIAS*; others do not read it. Domain: dst
  * may be src. NaN: as the manual says. Status: MPNUM_ERROR_ARGUMENT (no such instruction,
- * frm above 4, a scale whose exponent is all ones where no manual says what it does),
+ * frm above 4, a scale whose exponent is all ones where no manual says what it does, a
+ * negative subnormal that .scaled::n1 flushes, no manual says to which zero),
  * MPNUM_ERROR_NULL, MPNUM_ERROR_TYPE (a format of FPMR that does not exist),
  * MPNUM_ERROR_NONFINITE (a NaN of which no manual says what it becomes); dst is unchanged
  * then. */

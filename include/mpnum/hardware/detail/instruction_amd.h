@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions of AMD's GPUs: FP8 of gfx942, gfx950 and gfx1200, scaled ones of gfx950. */
+/* Conversions of AMD's GPUs: FP8 of gfx942, gfx950 and gfx1200; f16, and bf16 and scaled
+ * ones of gfx950. */
 #ifndef MPNUM_HARDWARE_DETAIL_INSTRUCTION_AMD_H
 #define MPNUM_HARDWARE_DETAIL_INSTRUCTION_AMD_H
 
@@ -11,8 +12,16 @@ MPNUM_C_BEGIN_
 #define MPNUM_OPTION_OVFL_SCALEF32_        (MPNUM_SAT_BY_MODE_ | MPNUM_SCALE_F32_)
 #define MPNUM_OPTION_INTERLEAVED_SCALEF32_ (MPNUM_IS_INTERLEAVED_ | MPNUM_SCALE_F32_)
 
-/* ROW as in instruction_ptx.h. */
+/* ROW as in instruction_rows.h. */
 #define MPNUM_AMD_INSTRUCTIONS_(ROW)                                                     \
+ ROW("v_cvt_f16_f32", F32, F16, 1, 32, 16, MODE_, OPEN, OVFL)                            \
+ ROW("v_cvt_f32_f16", F16, F32, 1, 16, 32, NEAREST_EVEN, OPEN, PLAIN)                    \
+ ROW("v_cvt_pkrtz_f16_f32", F32, F16, 2, 32, 16, TOWARD_ZERO, OPEN, OVFL)                \
+ ROW("v_cvt_pk_f16_f32", F32, F16, 2, 32, 16, NEAREST_EVEN, OPEN, OVFL)                  \
+ ROW("v_cvt_pk_bf16_f32", F32, BF16, 2, 32, 16, NEAREST_EVEN, OPEN, PLAIN)               \
+ ROW("v_cvt_f32_bf16", BF16, F32, 1, 16, 32, NEAREST_EVEN, KEPT, PLAIN)                  \
+ ROW("v_cvt_sr_f16_f32", F32, F16, 1, 32, 16, STOCHASTIC, OPEN, OVFL)                    \
+ ROW("v_cvt_sr_bf16_f32", F32, BF16, 1, 32, 16, STOCHASTIC, OPEN, PLAIN)                 \
  ROW("v_cvt_pk_fp8_f32 gfx942", F32, E4M3FNUZ, 2, 32, 8, NEAREST_EVEN, OWN, OVFL)        \
  ROW("v_cvt_sr_fp8_f32 gfx942", F32, E4M3FNUZ, 1, 32, 8, STOCHASTIC, OWN, OVFL)          \
  ROW("v_cvt_f32_fp8 gfx942", E4M3FNUZ, F32, 1, 8, 32, NEAREST_EVEN, MINUS, PLAIN)        \

@@ -11,7 +11,7 @@ MPNUM_C_BEGIN_
 #define MPNUM_OPTION_WIDENS_        (MPNUM_SCALE_FPMR_ | MPNUM_IS_WIDENING_)
 #define MPNUM_OPTION_WIDENS_SECOND_ (MPNUM_OPTION_WIDENS_ | MPNUM_IS_SECOND_)
 
-/* ROW as in instruction_ptx.h; a type that FPMR names stands as E5M2. */
+/* ROW as in instruction_rows.h; a type that FPMR names stands as E5M2. */
 #define MPNUM_ARM_INSTRUCTIONS_(ROW)                                                   \
  ROW("fcvt hd, sn", F32, F16, 1, 32, 16, FPCR_, PAYLOAD, FZ)                           \
  ROW("fcvt hd, dn", F64, F16, 1, 64, 16, FPCR_, PAYLOAD, FZ)                           \

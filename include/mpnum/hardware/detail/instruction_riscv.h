@@ -8,7 +8,7 @@ MPNUM_C_BEGIN_
 
 #define MPNUM_OPTION_NAN_OF_INF_ MPNUM_NAN_OF_INF_
 
-/* ROW as in instruction_ptx.h. */
+/* ROW as in instruction_rows.h. */
 #define MPNUM_RISCV_INSTRUCTIONS_(ROW)                                         \
  ROW("fcvt.h.s", F32, F16, 1, 32, 16, FRM_, QUIET, PLAIN)                      \
  ROW("fcvt.h.d", F64, F16, 1, 64, 16, FRM_, QUIET, PLAIN)                      \

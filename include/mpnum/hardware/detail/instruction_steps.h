@@ -20,11 +20,11 @@ typedef struct mpnum_registers_ {
 /* The row of an instruction; NULL if there is none. */
 MPNUM_MATH_ const mpnum_instruction_row_ *mpnum_instruction_row_of_(uint32_t number) {
   static const mpnum_instruction_row_ rows[] = {
-      MPNUM_PTX_INSTRUCTIONS_(MPNUM_ROW_REVERSED_) /**/
-      MPNUM_X86_INSTRUCTIONS_(MPNUM_ROW_REVERSED_) /**/
-      MPNUM_ARM_INSTRUCTIONS_(MPNUM_ROW_)          /**/
-      MPNUM_AMD_INSTRUCTIONS_(MPNUM_ROW_)          /**/
-      MPNUM_RISCV_INSTRUCTIONS_(MPNUM_ROW_)        /**/
+      MPNUM_PTX_INSTRUCTIONS_()                            /**/
+      MPNUM_X86_INSTRUCTIONS_(MPNUM_INSTRUCTION_REVERSED_) /**/
+      MPNUM_ARM_INSTRUCTIONS_(MPNUM_INSTRUCTION_)          /**/
+      MPNUM_AMD_INSTRUCTIONS_(MPNUM_INSTRUCTION_)          /**/
+      MPNUM_RISCV_INSTRUCTIONS_(MPNUM_INSTRUCTION_)        /**/
   };
   return number - 1 < sizeof rows / sizeof rows[0] ? &rows[number - 1] : 0;
 }
@@ -102,12 +102,42 @@ MPNUM_MATH_ uint64_t mpnum_instruction_flushed_(const mpnum_instruction_row_ *ro
   const uint64_t of_f32 = (uint64_t)(1023 - 126) << 52, of_f64 = (uint64_t)1 << 52;
   const int has_f32 = row->source == MPNUM_TYPE_F32 || row->target == MPNUM_TYPE_F32;
   uint64_t least = 0;
-  if (row->flags & MPNUM_FLUSHES_) least = of_f32;
+  if (row->flags & MPNUM_FLUSHES_ && row->source != MPNUM_TYPE_F64) least = of_f32;
+  if (row->flags & MPNUM_SCALE_BYTE_)
+    least = row->source == MPNUM_TYPE_F16 ? (uint64_t)(1023 - 14) << 52 : of_f32;
   if (row->flags & MPNUM_FLUSH_BY_MXCSR_ && registers->mxcsr >> 6 & 1)
     least = row->source == MPNUM_TYPE_F32 ? of_f32 : of_f64;
   if (row->flags & MPNUM_FLUSH_BY_FPCR_ && registers->fpcr >> 24 & 1)
     least = has_f32 ? of_f32 : of_f64;
   return value - sign < least ? sign : value;
+}
+
+/* Limited to [0, 1]. */
+MPNUM_MATH_ uint64_t mpnum_unit_(uint64_t value) {
+  const uint64_t one = (uint64_t)1023 << 52;
+  if (value >> 63) return 0;
+  return value < one ? value : one;
+}
+
+/* Rounded to an integer. */
+MPNUM_MATH_ uint64_t mpnum_integral_(uint64_t value, int rounding) {
+  const uint64_t sign = value & (uint64_t)1 << 63, magnitude = value - sign;
+  const int exponent = (int)(magnitude >> 52) - 1023;
+  const uint64_t gap = (uint64_t)1 << (exponent < 0 || exponent > 51 ? 0 : 52 - exponent);
+  const uint64_t low = exponent < 0 ? 0 : magnitude & ~(gap - 1);
+  const uint64_t high = exponent < 0 ? (uint64_t)1023 << 52 : low + gap;
+  const uint64_t middle = exponent < 0 ? (uint64_t)1022 << 52 : low + gap / 2;
+  int goes_up = 0;
+  if (low == magnitude || exponent > 51) return value;
+  switch (rounding) {
+  case MPNUM_ROUND_NEAREST_EVEN:
+    goes_up = magnitude > middle || (magnitude == middle && low & gap);
+    break;
+  case MPNUM_ROUND_UP: goes_up = !sign; break;
+  case MPNUM_ROUND_DOWN: goes_up = sign != 0; break;
+  default: break;
+  }
+  return sign | (goes_up ? high : low);
 }
 
 /* The code of a NaN, given by the bits of an f64. */
@@ -135,6 +165,7 @@ MPNUM_MATH_ uint64_t mpnum_instruction_nan_(int kind, int target, mpnum_format f
   case MPNUM_NANS_MINUS_: code = quiet | top; break;
   case MPNUM_NANS_SIGN_: code = format.nan_code | sign; break;
   case MPNUM_NANS_HF8_: code = 0x7f80u | sign; break;
+  case MPNUM_NANS_KEPT_: code = format.inf_code | sign | payload; break;
   default: code = format.nan_code ? format.nan_code : format.max_code; break;
   }
   return code << format.storage_shift;
@@ -171,10 +202,21 @@ MPNUM_MATH_ uint64_t mpnum_instruction_code_(mpnum_format format, uint64_t value
                             rounding, overflow, random);
 }
 
+/* Whether a value rounds to less than 2^-126 in the precision of f32 without its least
+ * exponent: as 2^64 times the value does. */
+MPNUM_MATH_ int mpnum_is_tiny_f32_(mpnum_format f32, uint64_t value,
+                                   mpnum_rounding rounding) {
+  const uint64_t sign = value & (uint64_t)1 << 63;
+  if (value - sign >= (uint64_t)(1023 - 126) << 52) return 0;
+  value = mpnum_instruction_code_(f32, mpnum_instruction_scaled_(value, 64), rounding,
+                                  MPNUM_OVERFLOW_IEEE, 0);
+  return (value & 0x7fffffffu) < (uint64_t)(64 + 1) << 23;
+}
+
 /* The byte of fixed point. */
-MPNUM_MATH_ uint64_t mpnum_fixed_code_(uint64_t value) {
+MPNUM_MATH_ uint64_t mpnum_fixed_code_(uint64_t value, mpnum_rounding rounding) {
   const uint32_t code = (uint32_t)mpnum_instruction_code_(
-      mpnum_fixed_format_(), value, MPNUM_ROUND_NEAREST_EVEN, MPNUM_OVERFLOW_SATURATE, 0);
+      mpnum_fixed_format_(), value, rounding, MPNUM_OVERFLOW_SATURATE, 0);
   const uint32_t magnitude = code & 0x1ff, is_negative = code >> 9;
   const uint32_t most = is_negative ? 128 : 127;
   const uint32_t kept = magnitude < most ? magnitude : most;
@@ -191,8 +233,8 @@ typedef struct mpnum_instruction_how_ {
 
 MPNUM_MATH_ int mpnum_instruction_rounding_(const mpnum_instruction_row_ *row,
                                             const mpnum_registers_ *registers) {
-  /* Two bits each, the lowest for 0. x86: nearest even, down, up, zero. Arm: nearest
-   * even, up, down, zero. */
+  /* Two bits each, the lowest for 0. x86: nearest even, down, up, zero. Arm and AMD:
+   * nearest even, up, down, zero. */
   const uint32_t x86 = 0u | 3u << 2 | 2u << 4 | 1u << 6;
   const uint32_t arm = 0u | 2u << 2 | 3u << 4 | 1u << 6;
   const uint32_t riscv = 0u | 1u << 4 | 3u << 8 | 2u << 12 | 4u << 16;
@@ -202,6 +244,7 @@ MPNUM_MATH_ int mpnum_instruction_rounding_(const mpnum_instruction_row_ *row,
   case MPNUM_ROUND_MXCSR_: return (int)(x86 >> 2 * mxcsr & 3);
   case MPNUM_ROUND_IMM8_: return (int)(x86 >> 2 * imm8 & 3);
   case MPNUM_ROUND_FPCR_: return (int)(arm >> 2 * (registers->fpcr >> 22 & 3) & 3);
+  case MPNUM_ROUND_MODE_: return (int)(arm >> 2 * (registers->mode >> 2 & 3) & 3);
   case MPNUM_ROUND_FRM_:
     return registers->frm > 4 ? -1 : (int)(riscv >> 4 * registers->frm & 15);
   default: return row->rounding;
@@ -264,15 +307,23 @@ MPNUM_MATH_ uint64_t mpnum_instruction_result_(const mpnum_instruction_how_ *how
       flags & MPNUM_IS_SAT_ ||
       (flags & MPNUM_SAT_BY_FPMR_ && registers->fpmr >> 15 & 1) ||
       (flags & MPNUM_SAT_BY_MODE_ && registers->mode >> 23 & 1 && !is_inf);
-  uint64_t code = value;
+  const uint64_t sign = (uint64_t)1 << (format.exponent_bits + format.mantissa_bits);
+  const mpnum_rounding rounding = (mpnum_rounding)how->rounding;
+  uint64_t code = 0;
   if (flags & MPNUM_IS_RELU_ && value >> 63) return 0;
-  if (how->target == MPNUM_TYPE_F64) return code;
-  if (how->target == MPNUM_TYPE_S2F6_) return mpnum_fixed_code_(value);
+  if (flags & MPNUM_IS_UNIT_) value = mpnum_unit_(value);
+  if (flags & MPNUM_IS_INTEGRAL_) value = mpnum_integral_(value, how->rounding);
+  if (how->target == MPNUM_TYPE_F64) return value;
+  if (how->target == MPNUM_TYPE_S2F6_) return mpnum_fixed_code_(value, rounding);
+  if (flags & MPNUM_FLUSHES_ && how->source == MPNUM_TYPE_F64 &&
+      mpnum_is_tiny_f32_(format, value, rounding))
+    value &= (uint64_t)1 << 63;
   code = mpnum_instruction_code_(
-      format, value, (mpnum_rounding)how->rounding,
-      saturates ? MPNUM_OVERFLOW_SATURATE : MPNUM_OVERFLOW_IEEE, random);
+      format, value, rounding, saturates ? MPNUM_OVERFLOW_SATURATE : MPNUM_OVERFLOW_IEEE,
+      random);
   if (flags & MPNUM_NAN_OF_INF_ && mpnum_code_isnan_(format, (uint32_t)code))
     code = format.nan_code;
+  if (flags & MPNUM_IS_PZO_ && code == sign << format.storage_shift) code = 0;
   return code;
 }
 
@@ -307,17 +358,25 @@ MPNUM_MATH_ mpnum_status mpnum_instruction_run_(const mpnum_instruction_row_ *ro
     int scale = how.scale;
     int is_nan = (value & ~((uint64_t)1 << 63)) > MPNUM_F64_INF_;
     uint64_t code = 0;
-    if (row->flags & MPNUM_SCALE_BYTES_) {
-      const uint32_t byte = *scales >> 8 * i & 0xff;
+    if (row->flags & (MPNUM_SCALE_BYTES_ | MPNUM_SCALE_BYTE_)) {
+      const uint32_t byte =
+          *scales >> (row->flags & MPNUM_SCALE_BYTE_ ? 0 : 8 * i) & 0xff;
       scale = row->source_slot < row->target_slot ? (int)byte - 127 : 127 - (int)byte;
       is_nan |= byte == 0xff;
+    }
+    if (is_nan && row->flags & MPNUM_IS_UNIT_) {
+      value = 0;
+      is_nan = 0;
     }
     if (is_nan && how.nans == MPNUM_NANS_OPEN_) return MPNUM_ERROR_NONFINITE;
     if (is_nan) {
       code = mpnum_instruction_nan_(how.nans, how.target, how.format, value);
     } else {
-      value = mpnum_instruction_flushed_(row, value, registers);
-      value = mpnum_instruction_scaled_(value, scale);
+      const uint64_t flushed = mpnum_instruction_flushed_(row, value, registers);
+      if (row->flags & MPNUM_SCALE_BYTE_ && value != flushed && value >> 63 &&
+          !(row->flags & (MPNUM_IS_RELU_ | MPNUM_IS_PZO_)) && how.format.sign_bits)
+        return MPNUM_ERROR_ARGUMENT; /* the sign of its zero */
+      value = mpnum_instruction_scaled_(flushed, scale);
       code = mpnum_instruction_result_(
           &how, row, registers, value,
           how.rounding == MPNUM_ROUND_STOCHASTIC

@@ -10,7 +10,7 @@ MPNUM_C_BEGIN_
 #define MPNUM_OPTION_BIAS_     MPNUM_IS_BIASED_
 #define MPNUM_OPTION_SAT_BIAS_ (MPNUM_IS_SAT_ | MPNUM_IS_BIASED_)
 
-/* ROW as in instruction_ptx.h. */
+/* ROW as in instruction_rows.h. */
 #define MPNUM_X86_INSTRUCTIONS_(ROW)                                         \
  ROW("vcvtps2ph", F32, F16, 1, 32, 16, IMM8_, PAYLOAD, DAZ)                  \
  ROW("vcvtph2ps", F16, F32, 1, 16, 32, NEAREST_EVEN, PAYLOAD, PLAIN)         \
