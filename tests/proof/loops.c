@@ -3,6 +3,10 @@
  * steps, taken from vector.inc (steps.inc, which the test writes), of vectors of one lane
  * and operations as every ISA has them. */
 #include "core.c"
+#undef MPNUM_HOST_ONCE_ /* all is one function */
+#undef MPNUM_HOST_COLD_
+#define MPNUM_HOST_ONCE_ MPNUM_INLINE
+#define MPNUM_HOST_COLD_ MPNUM_INLINE
 #include <mpnum/simd/detail/codings.h>
 
 #define MPNUM_VECTOR_ static inline
