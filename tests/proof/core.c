@@ -54,6 +54,12 @@ uint32_t encode_f64(FORMAT, uint64_t x, RULES) {
                           (mpnum_overflow)overflow, random);
 }
 
+/* Code and fraction, of which stochastic rounding makes a code. */
+uint64_t aligned_f64(FORMAT, uint64_t x) {
+  return mpnum_align_(make(s, e, m, bias, specials, nan, policy),
+                      mpnum_source_f64_(mpnum_from_bits_f64(x)), MPNUM_ROUND_STOCHASTIC);
+}
+
 uint32_t decode(FORMAT, uint32_t stored) {
   return mpnum_decode_bits_(make(s, e, m, bias, specials, nan, policy), stored);
 }

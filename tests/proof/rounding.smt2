@@ -46,8 +46,8 @@
 (define-fun place ((c Word)) Wide ; 2^place is the worth of its last bit
   (wide (bvsub (bvadd UNIT (ite (is_subnormal c) #x00000001 (field c))) (bvadd bias m))))
 (define-fun gap ((c Word)) Wide (bvshl (wide #x00000001) (place c)))
-(define-fun value ((c Word)) Wide
-  (bvshl (wide (bvor (bvand c (low_bits m)) (ite (is_subnormal c) #x00000000 (two_to m)))) (place c)))
+(define-fun significand ((c Word)) Word (bvor (bvand c (low_bits m)) (ite (is_subnormal c) #x00000000 (two_to m))))
+(define-fun value ((c Word)) Wide (bvshl (wide (significand c)) (place c)))
 
 ; --- the float x
 (define-fun fraction () Long (bvand x (bvsub (bvshl (_ bv1 64) P) (_ bv1 64))))

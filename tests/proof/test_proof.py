@@ -125,6 +125,37 @@ def encodes_as_two_more_bits_tell(name, rounding, text=None, **fixed):
           (*WORDS, "given", "code", "finer", "encoded", "|C.result|"))
 
 
+# Of what is aligned the code, the fraction, and both as a significand of 32 more bits; that of x, and by how much its last
+# place is below the last of these. Below 2^-127 e8m0 has its code 0; from 2^128 on any code past the largest will do.
+ALIGNED = """(define-fun below () Word ((_ extract 31 0) aligned))
+(define-fun kept () Long (bvor (bvshl (wide (significand code)) (_ bv32 64)) (wide below)))
+(define-fun given_significand () Long (bvor fraction (ite (= exponent (_ bv0 64)) (_ bv0 64) (bvshl (_ bv1 64) P))))
+(define-fun distance () Long (bvsub (place code) (bvadd (_ bv31 64) (ite (= exponent (_ bv0 64)) (_ bv1 64) exponent))))
+(define-fun is_floor () Bool
+  (ite (bvuge exponent (_ bv1151 64)) (bvugt code largest)
+  (ite (and is_e8m0 (bvult exponent (_ bv896 64))) (= aligned (_ bv0 64))
+  (= kept (ite (bvsge distance (_ bv0 64)) (bvlshr given_significand distance) (bvshl given_significand (bvneg distance)))))))"""
+IS_CODE = "(= code ((_ extract 63 32) aligned))"
+
+
+def aligned_is_the_floor(text, **fixed):
+    """The exact number in units of 2^-32 of the gap at its code, cut off."""
+    meaning = "\n".join(["(define-fun aligned () Long |C.result|)", MEANING, ALIGNED])
+    prove(script(text, "aligned_f64", "is_floor", ALL, "(= nan usual_nan)", "(not is_special)", IS_CODE, meaning=meaning, bits=64, policy=0,
+                 **fixed), (*WORDS, "given", "code", "|C.result|"))
+
+
+def encodes_as_aligned_tells(text, **fixed):
+    """Stochastic: one code more where the fraction and 32 random bits reach 2^32."""
+    alone = Function(text, "aligned_f64", "D.")
+    lines = [f"(define-fun |D.{one}| () {sort(of)} {'given' if one == 'x' else one})" for one, of in alone.arguments]
+    meaning = replaced(MEANING, ("(bvshl rest (wide #x00000020)) (bvshl (wide random) (place code))", "(wide ((_ extract 31 0) aligned)) (wide random)"),
+                       ("(bvshl (gap code) (wide #x00000020))", "(bvshl (wide #x00000001) (wide #x00000020))"))
+    meaning = "\n".join([*lines, *alone.lines, "(define-fun aligned () Long |D.result|)", meaning])
+    prove(script(text, "encode_f64", "(= |C.result| encoded)", ALL, ARGUMENTS, "(not is_special)", IS_CODE, meaning=meaning, bits=64, rounding=6,
+                 **fixed), (*WORDS, "given", "code", "encoded", "|C.result|"))
+
+
 # The steps of the loops.
 STEPS = "rounded_magnitude cut_magnitude sign_mask with_sign bounded".split()
 
@@ -207,6 +238,8 @@ LOOP = lambda rounding: lambda text: loop_encodes_alike(text, "loop_f32", roundi
 TOLD = lambda rounding: lambda text: encodes_as_two_more_bits_tell("encode_f32", rounding, m=3, text=text)
 F32 = lambda rounding: lambda text: encodes(text, "encode_f32", rounding=rounding)
 F64 = lambda rounding: lambda text: encodes(text, "encode_f64", rounding=rounding)
+FLOOR = lambda text: aligned_is_the_floor(text, m=3)
+DRAWN = lambda text: encodes_as_aligned_tells(text, m=3)
 UPDATE = lambda text: a_scaler_stays_within_its_limits(text, "scaler_update")
 # A fault: a file, what it says, what it is to say, what sees that, of what.
 FAULTS = [
@@ -226,6 +259,9 @@ FAULTS = [
     (VECTOR, "(code + any->carry) | any->set", "code + 1", LOOP(5), "loops.c"),
     (ROUND, "addend = 0x80000000u; break;", "addend = 0x7fffffffu; break;", TOLD(4), "core.c"),
     (ROUND, "addend = sign ? 0xffffffffu : 0; break;", "addend = 0xffffffffu; break;", TOLD(3), "core.c"),
+    (ROUND, "is_floor ? 0 : sticky", "sticky", FLOOR, "core.c"),
+    (ROUND, "897 - field < 63 ? 897 - field : 63", "896 - field < 63 ? 896 - field : 63", FLOOR, "core.c"),
+    (ROUND, "if (variant == 0) return word;", "if (variant == 0) return word | 1;", DRAWN, "core.c"),
     (SCALER, "scaler->count >= config->growth_interval", "scaler->count > config->growth_interval", UPDATE, "scaler.c"),
     (WIDE, "const uint64_t shifted = down < 64 ?", "const uint64_t shifted = down < 65 ?", SUM, "scaler.c"),
     (SCALER, "bits > max ? max : bits", "bits", UPDATE, "scaler.c"),
@@ -258,12 +294,14 @@ def encode_properties(name):
     for rounding, to in enumerate(ROUNDINGS[:6]):
         made += [named(f"{name}_{to}_to_{label}", functools.partial(encodes, plain, name, rounding=rounding, **fixed))
                  for label, fixed in rest.items()]
+    if name == "encode_f64":
+        return made + [named("aligned_f64_is_the_floor", aligned_is_the_floor, plain),
+                       named("encode_f64_stochastic_as_aligned_tells", encodes_as_aligned_tells, plain)]
     made += [named(f"{name}_stochastic_to_{m}_bits", functools.partial(encodes, plain, name, rounding=6, m=m))
              for m in [*range(16), 23]]
-    if name == "encode_f32":  # the shorter way of what a compiler knows is of f32 and two roundings
-        made += [named(f"known_{name}_{ROUNDINGS[rounding]}_to_{m}_bits", functools.partial(encodes, known, name, rounding=rounding, m=m))
-                 for rounding in range(2) for m in range(1, 11)]
-    return made
+    # the shorter way of what a compiler knows is of f32 and two roundings
+    return made + [named(f"known_{name}_{ROUNDINGS[rounding]}_to_{m}_bits", functools.partial(encodes, known, name, rounding=rounding, m=m))
+                   for rounding in range(2) for m in range(1, 11)]
 
 
 def properties():
@@ -291,6 +329,8 @@ def properties():
         named("e4m3_is_encoded_by_a_loop", lambda: loop_encodes_alike(loops(), "loop_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded", lambda: encodes(plain, "encode_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded_from_f64", lambda: encodes(plain, "encode_f64", rounding=0, s=1, specials=1, policy=0, **e4m3)),
+        named("e4m3_is_aligned_from_f64", lambda: aligned_is_the_floor(plain, **e4m3)),
+        named("e4m3_is_encoded_stochastically_from_f64", lambda: encodes_as_aligned_tells(plain, **e4m3)),
         named("e4m3_is_encoded_where_it_is_known", lambda: encodes(known, "encode_f32", rounding=0, **e4m3)),
         named("e4m3_is_decoded", lambda: decodes(plain, **e4m3)),
         named("e4m3_is_decoded_where_it_is_known", lambda: decodes(known, **e4m3)),
