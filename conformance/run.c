@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT OR CC0-1.0 */
-/* cc run.c && ./a.out convert_f32.jsonl e4m3 ieee nearest_even
+/* cc run.c && ./a.out convert_f32.jsonl bf16 ieee nearest_even
  * Runs a conversion from f32 against the vectors: put yours in the place of this one. */
-#include <mpnum/mpnum.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static uint32_t yours(float x) { return mpnum_f32_to_e4m3(x).bits; }
+static uint32_t yours(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
 
 /* The words of "key": "..."; or is the first of them this one? */
 static char *list(char *line, const char *key) {

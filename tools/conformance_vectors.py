@@ -198,7 +198,7 @@ def hexfloat(x):
 
 
 def formats_topic():
-    yield {"fields": {"format": "its name", "bits": "of a code", "shape": "bits of sign, exponent and mantissa", "bias": "of the exponent",
+    yield {"fields": {"format": "its name", "source": "where it is defined", "bits": "of a code", "shape": "bits of sign, exponent and mantissa", "bias": "of the exponent",
                       "codes": "in hexadecimal", "values": "what they stand for, exactly, as hexadecimal floats of C99",
                       "max, min, true_min": "largest, smallest normal and smallest positive value",
                       "epsilon": "from 1 to the next value", "inf, nan": "codes of Inf, and of the NaN that conversions give; null: none"}}
@@ -373,7 +373,7 @@ def preset_line(preset, name, code, policy, overflow):
 
 
 def presets_topic():
-    yield {"fields": {"preset": "whose rules", "from, to": "formats", "overflow": "the rule of overflow that goes with it",
+    yield {"fields": {"preset": "whose rules", "source": "where they are", "from, to": "formats", "overflow": "the rule of overflow that goes with it",
                       "in": "bits of the source", "nearest_even": "codes"}}
     for preset, rows in PRESETS.items():
         for name, (code, policy, overflow) in rows.items():
