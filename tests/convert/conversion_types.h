@@ -53,25 +53,26 @@ static const mpnum_overflow overflows[REF_OVERFLOWS] = {MPNUM_OVERFLOW_IEEE,
  }
 
 /* What every format has. */
-#define EVERY(name, NAME, sign_bits, exponent_bits, mantissa_bits, bias, SPECIALS, nan) \
- FROM_F32(name, _sat)                                                                   \
- FROM_F64(name, _sat)                                                                   \
- FROM_F32_RANDOM(name, _sr_sat)                                                         \
- static inline uint32_t f32_to_##name##_round(                                          \
-     float x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) {      \
-  return mpnum_f32_to_##name##_round(x, rounding, overflow, random).bits;               \
- }                                                                                      \
- static inline uint32_t f64_to_##name##_round(                                          \
-     double x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) {     \
-  return mpnum_f64_to_##name##_round(x, rounding, overflow, random).bits;               \
- }                                                                                      \
- static inline float name##_to_f32(uint32_t code) {                                     \
-  return mpnum_##name##_to_f32(mpnum_from_bits_##name(code));                           \
- }                                                                                      \
- static inline double name##_to_f64(uint32_t code) {                                    \
-  return mpnum_##name##_to_f64(mpnum_from_bits_##name(code));                           \
+#define EVERY(name, NAME, SPECIALS, ...)                                            \
+ FROM_F32(name, _sat)                                                               \
+ FROM_F64(name, _sat)                                                               \
+ FROM_F32_RANDOM(name, _sr_sat)                                                     \
+ static inline uint32_t f32_to_##name##_round(                                      \
+     float x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) {  \
+  return mpnum_f32_to_##name##_round(x, rounding, overflow, random).bits;           \
+ }                                                                                  \
+ static inline uint32_t f64_to_##name##_round(                                      \
+     double x, mpnum_rounding rounding, mpnum_overflow overflow, uint32_t random) { \
+  return mpnum_f64_to_##name##_round(x, rounding, overflow, random).bits;           \
+ }                                                                                  \
+ static inline float name##_to_f32(uint32_t code) {                                 \
+  return mpnum_##name##_to_f32(mpnum_from_bits_##name(code));                       \
+ }                                                                                  \
+ static inline double name##_to_f64(uint32_t code) {                                \
+  return mpnum_##name##_to_f64(mpnum_from_bits_##name(code));                       \
  }
-MPNUM_FORMATS(EVERY)
+MAIN_FORMATS(EVERY)
+OTHER_FORMATS(EVERY)
 #undef EVERY
 
 /* clang-format off */
