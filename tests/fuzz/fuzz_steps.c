@@ -28,6 +28,11 @@ static float take_float(fuzz_bytes *from) {
   const uint32_t kind = take_below(from, 16);
   return kind < 8 ? usual[kind] : float_of((uint32_t)take(from, 4));
 }
+/* With four bits of mantissa, or all. */
+static double take_factor(fuzz_bytes *from) {
+  const int few = (int)take(from, 1);
+  return few ? ldexp(16 + few % 16, few / 16 - 12) : double_of(take(from, 8));
+}
 static mpnum_grad_scaler_config take_config(fuzz_bytes *from) {
   const uint32_t kind = take_below(from, 10);
   mpnum_grad_scaler_config config =
@@ -45,8 +50,8 @@ static mpnum_grad_scaler_config take_config(fuzz_bytes *from) {
   if (changes & 2) config.hysteresis = (int32_t)take_below(from, 256) - 8;
   if (changes & 4) config.init_scale = take_float(from);
   if (changes & 8) config.max_scale = take_float(from);
-  if (changes & 16) config.growth_factor = double_of(take(from, 8));
-  if (changes & 32) config.backoff_factor = double_of(take(from, 8));
+  if (changes & 16) config.growth_factor = take_factor(from);
+  if (changes & 32) config.backoff_factor = take_factor(from);
   if (changes & 64) config.refill = (int16_t)take_below(from, 4);
   if (changes & 128) config.enabled = (int16_t)take_below(from, 3);
   if (kind == 9) config.id = take(from, 8);
@@ -96,9 +101,70 @@ static void check_scaler(void) {
   demand(scaler->count < scaler->config.growth_interval);
 }
 
+/* 1 for a normal power of two. */
+static int is_power(double x) {
+  int exponent;
+  return isnormal(x) && frexp(x, &exponent) == 0.5;
+}
+static void check_exactness(void) {
+  const mpnum_grad_scaler_config *config = &now.scaler.config;
+  if (config->enabled)
+    demand(mpnum_grad_scaler_is_inexact(&now.scaler) ==
+           !(is_power((double)now.scaler.scale) && is_power(config->growth_factor) &&
+             is_power(config->backoff_factor)));
+}
+/* Two handles merge to the same, whichever is the first; a refusal changes nothing. */
+static void check_merge(void) {
+  const mpnum_grad_optimizer *a = &now.handles[0], *b = &now.handles[1];
+  mpnum_grad_optimizer merged = *a, other = *b;
+  const mpnum_status status = mpnum_grad_optimizer_merge(&merged, *a, *b);
+  demand(mpnum_grad_optimizer_merge(&other, *b, *a) == status);
+  if (status != MPNUM_OK) {
+    demand(memcmp(&merged, a, sizeof merged) == 0);
+    demand(memcmp(&other, b, sizeof other) == 0);
+    return;
+  }
+  demand(memcmp(&merged, &other, sizeof merged) == 0);
+  demand(merged.found_inf == (a->found_inf || b->found_inf));
+  demand(merged.stage == a->stage && merged.stage == b->stage);
+  demand(merged.consecutive_skips == (a->consecutive_skips > b->consecutive_skips
+                                          ? a->consecutive_skips
+                                          : b->consecutive_skips));
+}
+/* min(1, max_norm / (norm + 1e-6)) in double, within a step of float. */
+static void check_clip(float norm, float max_norm) {
+  float got = 77;
+  const mpnum_status status = mpnum_grad_clip_coefficient(norm, max_norm, &got);
+  const double ratio = (double)max_norm / ((double)norm + 1e-6);
+  const double want = ratio < 1 ? ratio : 1;
+  demand((status == MPNUM_OK) == (norm >= 0 && isfinite(norm) && max_norm > 0));
+  if (status != MPNUM_OK) demand(got == 77);
+  if (status == MPNUM_OK) demand(fabs((double)got - want) <= 1e-6 * want + 0x1p-148);
+}
+/* A narrow loss is scaled as a float and rounded once more. */
+static void check_narrow_loss(uint16_t bits) {
+  const mpnum_f16 half = {bits};
+  const mpnum_bf16 brain = {bits};
+  mpnum_f16 half_scaled = {77};
+  mpnum_bf16 brain_scaled = {77};
+  const double scale = (double)now.scaler.scale;
+  const mpnum_f16 half_want =
+      mpnum_f32_to_f16((float)((double)mpnum_f16_to_f32(half) * scale));
+  const mpnum_bf16 brain_want =
+      mpnum_f32_to_bf16((float)((double)mpnum_bf16_to_f32(brain) * scale));
+  const int is_half = !mpnum_isfinite_f16(half) || mpnum_isfinite_f16(half_want);
+  const int is_brain = !mpnum_isfinite_bf16(brain) || mpnum_isfinite_bf16(brain_want);
+  demand((mpnum_grad_scaler_scale_f16(&now.scaler, half, &half_scaled) == MPNUM_OK) ==
+         is_half);
+  demand(half_scaled.bits == (is_half ? half_want.bits : 77));
+  demand((mpnum_grad_scaler_scale_bf16(&now.scaler, brain, &brain_scaled) == MPNUM_OK) ==
+         is_brain);
+  demand(brain_scaled.bits == (is_brain ? brain_want.bits : 77));
+}
 static void check_loss(float loss) {
   const float product = (float)((double)loss * (double)now.scaler.scale);
   float scaled = 77;
+  check_narrow_loss((uint16_t)(bits_of_float(loss) >> 16));
   if (mpnum_grad_scaler_scale_f32(&now.scaler, loss, &scaled) == MPNUM_OK)
     demand(isnan(loss) ? isnan(scaled) : scaled == product);
   else
@@ -124,6 +190,8 @@ static mpnum_status report(fuzz_bytes *from, uint32_t call, size_t k) {
           ? mpnum_grad_scaler_report_unscaled(&now.scaler, &now.handles[k], found, norm)
           : mpnum_grad_scaler_report_changed(&now.scaler, &now.handles[k], found, norm);
   if (status == MPNUM_OK) {
+    if (now.scaler.config.enabled) demand(!of[k].is_stepped);
+    if (call != 4) of[k].is_stepped = 0; /* of new gradients, while it is not enabled */
     of[k].is_known = 1;
     of[k].has_found = found > 0 || (call == 4 && of[k].has_found);
   }
@@ -147,6 +215,7 @@ static mpnum_status step(size_t k) {
 static mpnum_status multiply(fuzz_bytes *from, size_t k) {
   const float max_norm = take_float(from);
   float multiplier = 77;
+  check_clip(now.handles[k].norm, max_norm);
   const mpnum_status status =
       mpnum_grad_scaler_multiplier(&now.scaler, &now.handles[k], max_norm, &multiplier);
   if (status != MPNUM_OK) {
@@ -203,7 +272,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   memset(&now, 0, sizeof now);
   memset(of, 0, sizeof of);
   const state zeros = now;
-  if (mpnum_grad_scaler_init(&now.scaler, take_config(&from)) != MPNUM_OK) {
+  const mpnum_grad_scaler_config config = take_config(&from);
+  const mpnum_status status_of_config = mpnum_grad_scaler_validate(config);
+  demand(mpnum_grad_scaler_init(&now.scaler, config) == status_of_config);
+  if (status_of_config != MPNUM_OK) {
     demand(memcmp(&now, &zeros, sizeof now) == 0);
     return 0;
   }
@@ -215,6 +287,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const mpnum_status status = call_one(&from, what % 15, what / 15 % HANDLES);
     if (status != MPNUM_OK) demand(memcmp(&now, &before, sizeof now) == 0);
     check_scaler();
+    check_exactness();
+    check_merge();
   }
   return 0;
 }
