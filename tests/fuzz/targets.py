@@ -65,6 +65,7 @@ TARGETS = {
     "steps": (["tests/fuzz/fuzz_steps.c"], [], 120),
     "states": (["tests/fuzz/fuzz_states.c"], [], 100),
     "history": (["tests/fuzz/fuzz_history.c"], [], 8192),
+    "parts": (["tests/fuzz/fuzz_parts.c", REFERENCE], [], 300),
     "laws_arrays": of_laws("arrays", "tests/array/array_functions.c"),
     "laws_functions": of_laws("arrays", "tests/func/function_arrays.c"),
     "laws_pairs": of_laws("pairs"),
