@@ -55,6 +55,10 @@ uint32_t encode_f64(FORMAT, uint64_t x, RULES) {
 }
 
 /* Code and fraction, of which stochastic rounding makes a code. */
+uint64_t aligned_f32(FORMAT, uint32_t x) {
+  return mpnum_align_(make(s, e, m, bias, specials, nan, policy),
+                      mpnum_source_f32_(mpnum_from_bits_f32(x)), MPNUM_ROUND_STOCHASTIC);
+}
 uint64_t aligned_f64(FORMAT, uint64_t x) {
   return mpnum_align_(make(s, e, m, bias, specials, nan, policy),
                       mpnum_source_f64_(mpnum_from_bits_f64(x)), MPNUM_ROUND_STOCHASTIC);

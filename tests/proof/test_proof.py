@@ -35,7 +35,8 @@ NUMBERS = {"i32": (352, 149, 127, 23, 8), "i64": (2240, 1074, 1023, 52, 11)}
 WORDS = "s e m bias specials nan policy rounding overflow random stored is_bounded".split()
 ROUNDINGS = "nearest zero up down away odd stochastic".split()
 ALL = "(or is_format is_tf32_or_f32 is_scale)"
-ARGUMENTS = "(and is_nan_fit (bvule policy #x00000003) (bvule overflow #x00000001) (bvule rounding #x00000006))"
+FITS = "(and is_nan_fit (bvule policy #x00000003) (bvule overflow #x00000001))"
+ARGUMENTS = f"(and {FITS} (bvule rounding #x00000006))"
 MEANING = (HERE / "rounding.smt2").read_text()
 
 
@@ -133,26 +134,35 @@ ALIGNED = """(define-fun below () Word ((_ extract 31 0) aligned))
 (define-fun distance () Long (bvsub (place code) (bvadd (_ bv31 64) (ite (= exponent (_ bv0 64)) (_ bv1 64) exponent))))
 (define-fun is_floor () Bool
   (ite (bvuge exponent (_ bv1151 64)) (bvugt code largest)
-  (ite (and is_e8m0 (bvult exponent (_ bv896 64))) (= aligned (_ bv0 64))
+  (ite (and is_e8m0 (bvult (bvor (bvshl exponent P) fraction) LEAST)) (= aligned (_ bv0 64))
   (= kept (ite (bvsge distance (_ bv0 64)) (bvlshr given_significand distance) (bvshl given_significand (bvneg distance)))))))"""
+LEAST = {"f32": 0x400000, "f64": 896 << 52}  # 2^-127
 IS_CODE = "(= code ((_ extract 63 32) aligned))"
+# By 32 bits, and by 1 to 31 as variants A and B of mpnum_rounding_stochastic have it.
+FEW = "(or (= rounding #x00000006) (and (bvugt rounding #x00000020) (bvult rounding #x00000060) (distinct rounding #x00000040)))"
+DRAWN = """(define-fun drawn () Word
+  (let ((low (bvlshr #xffffffff (bvand rounding #x0000001f))))
+    (ite (= rounding #x00000006) random
+         (bvor (bvand random (bvnot low)) (ite (bvult rounding #x00000040) #x00000000 (bvxor low (bvlshr low #x00000001)))))))"""
 
 
-def aligned_is_the_floor(text, **fixed):
+def aligned_is_the_floor(source, text, **fixed):
     """The exact number in units of 2^-32 of the gap at its code, cut off."""
-    meaning = "\n".join(["(define-fun aligned () Long |C.result|)", MEANING, ALIGNED])
-    prove(script(text, "aligned_f64", "is_floor", ALL, "(= nan usual_nan)", "(not is_special)", IS_CODE, meaning=meaning, bits=64, policy=0,
-                 **fixed), (*WORDS, "given", "code", "|C.result|"))
+    least = f"(define-fun LEAST () Long (_ bv{LEAST[source]} 64))"
+    meaning = "\n".join(["(define-fun aligned () Long |C.result|)", least, MEANING, ALIGNED])
+    prove(script(text, f"aligned_{source}", "is_floor", ALL, "(= nan usual_nan)", "(not is_special)", IS_CODE, meaning=meaning, bits=64,
+                 policy=0, **fixed), (*WORDS, "given", "code", "|C.result|"))
 
 
-def encodes_as_aligned_tells(text, **fixed):
-    """Stochastic: one code more where the fraction and 32 random bits reach 2^32."""
-    alone = Function(text, "aligned_f64", "D.")
+def encodes_as_aligned_tells(source, text, **fixed):
+    """Stochastic: one code more where the fraction and the random bits reach 2^32."""
+    alone = Function(text, f"aligned_{source}", "D.")
     lines = [f"(define-fun |D.{one}| () {sort(of)} {'given' if one == 'x' else one})" for one, of in alone.arguments]
-    meaning = replaced(MEANING, ("(bvshl rest (wide #x00000020)) (bvshl (wide random) (place code))", "(wide ((_ extract 31 0) aligned)) (wide random)"),
-                       ("(bvshl (gap code) (wide #x00000020))", "(bvshl (wide #x00000001) (wide #x00000020))"))
+    meaning = replaced(MEANING, ("(bvshl rest (wide #x00000020)) (bvshl (wide random) (place code))", "(wide ((_ extract 31 0) aligned)) (wide drawn)"),
+                       ("(bvshl (gap code) (wide #x00000020))", "(bvshl (wide #x00000001) (wide #x00000020))"),
+                       ("; --- rounding\n", DRAWN))
     meaning = "\n".join([*lines, *alone.lines, "(define-fun aligned () Long |D.result|)", meaning])
-    prove(script(text, "encode_f64", "(= |C.result| encoded)", ALL, ARGUMENTS, "(not is_special)", IS_CODE, meaning=meaning, bits=64, rounding=6,
+    prove(script(text, f"encode_{source}", "(= |C.result| encoded)", ALL, FITS, FEW, "(not is_special)", IS_CODE, meaning=meaning, bits=64,
                  **fixed), (*WORDS, "given", "code", "encoded", "|C.result|"))
 
 
@@ -238,8 +248,8 @@ LOOP = lambda rounding: lambda text: loop_encodes_alike(text, "loop_f32", roundi
 TOLD = lambda rounding: lambda text: encodes_as_two_more_bits_tell("encode_f32", rounding, m=3, text=text)
 F32 = lambda rounding: lambda text: encodes(text, "encode_f32", rounding=rounding)
 F64 = lambda rounding: lambda text: encodes(text, "encode_f64", rounding=rounding)
-FLOOR = lambda text: aligned_is_the_floor(text, m=3)
-DRAWN = lambda text: encodes_as_aligned_tells(text, m=3)
+FLOOR = lambda text: aligned_is_the_floor("f64", text, m=3)
+FEW_BITS = lambda text: encodes_as_aligned_tells("f64", text, m=3)
 UPDATE = lambda text: a_scaler_stays_within_its_limits(text, "scaler_update")
 # A fault: a file, what it says, what it is to say, what sees that, of what.
 FAULTS = [
@@ -261,7 +271,8 @@ FAULTS = [
     (ROUND, "addend = sign ? 0xffffffffu : 0; break;", "addend = 0xffffffffu; break;", TOLD(3), "core.c"),
     (ROUND, "is_floor ? 0 : sticky", "sticky", FLOOR, "core.c"),
     (ROUND, "897 - field < 63 ? 897 - field : 63", "896 - field < 63 ? 896 - field : 63", FLOOR, "core.c"),
-    (ROUND, "if (variant == 0) return word;", "if (variant == 0) return word | 1;", DRAWN, "core.c"),
+    (ROUND, "if (variant == 0) return word;", "if (variant == 0) return word | 1;", FEW_BITS, "core.c"),
+    (ROUND, "if (variant >= 2) kept |=", "if (variant >= 3) kept |=", FEW_BITS, "core.c"),
     (SCALER, "scaler->count >= config->growth_interval", "scaler->count > config->growth_interval", UPDATE, "scaler.c"),
     (WIDE, "const uint64_t shifted = down < 64 ?", "const uint64_t shifted = down < 65 ?", SUM, "scaler.c"),
     (SCALER, "bits > max ? max : bits", "bits", UPDATE, "scaler.c"),
@@ -294,9 +305,11 @@ def encode_properties(name):
     for rounding, to in enumerate(ROUNDINGS[:6]):
         made += [named(f"{name}_{to}_to_{label}", functools.partial(encodes, plain, name, rounding=rounding, **fixed))
                  for label, fixed in rest.items()]
-    if name == "encode_f64":
-        return made + [named("aligned_f64_is_the_floor", aligned_is_the_floor, plain),
-                       named("encode_f64_stochastic_as_aligned_tells", encodes_as_aligned_tells, plain)]
+    source = name[-3:]
+    made += [named(f"aligned_{source}_is_the_floor", aligned_is_the_floor, source, plain),
+             named(f"{name}_stochastic_as_aligned_tells", encodes_as_aligned_tells, source, plain)]
+    if source == "f64":
+        return made
     made += [named(f"{name}_stochastic_to_{m}_bits", functools.partial(encodes, plain, name, rounding=6, m=m))
              for m in [*range(16), 23]]
     # the shorter way of what a compiler knows is of f32 and two roundings
@@ -329,8 +342,8 @@ def properties():
         named("e4m3_is_encoded_by_a_loop", lambda: loop_encodes_alike(loops(), "loop_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded", lambda: encodes(plain, "encode_f32", rounding=0, **e4m3)),
         named("e4m3_is_encoded_from_f64", lambda: encodes(plain, "encode_f64", rounding=0, s=1, specials=1, policy=0, **e4m3)),
-        named("e4m3_is_aligned_from_f64", lambda: aligned_is_the_floor(plain, **e4m3)),
-        named("e4m3_is_encoded_stochastically_from_f64", lambda: encodes_as_aligned_tells(plain, **e4m3)),
+        named("e4m3_is_aligned_from_f64", lambda: aligned_is_the_floor("f64", plain, **e4m3)),
+        named("e4m3_is_encoded_stochastically_from_f64", lambda: encodes_as_aligned_tells("f64", plain, **e4m3)),
         named("e4m3_is_encoded_where_it_is_known", lambda: encodes(known, "encode_f32", rounding=0, **e4m3)),
         named("e4m3_is_decoded", lambda: decodes(plain, **e4m3)),
         named("e4m3_is_decoded_where_it_is_known", lambda: decodes(known, **e4m3)),
