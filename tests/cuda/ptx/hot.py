@@ -136,12 +136,14 @@ def hot_path(instructions, dialect):
 
 def straight_path(instructions, dialect, weight=None):
     """The instructions from the first one to an end that move the most bytes of global memory, or have the most of another
-    weight, and are the fewest that do: the fast path of a kernel without a loop. A loop is gone through once."""
+    weight, and are the fewest that do: the fast path of a kernel without a loop. A loop is gone through once. Wide accesses of
+    one block count more: those of the ends of a matrix have a test each, and a store by vector beside one by bytes."""
     weight = weight or moved_bytes
     blocks = blocks_of(instructions, dialect)
     best = {}
     for block in reversed(blocks):
         moved = sum(weight(one, dialect) for one in block.instructions)
+        moved += 1000 * max(0, len(wide_accesses(block.instructions, dialect)) - 1)
         ways = [best[after.place] for after in block.next if after.place > block.place]
         after = max(ways, key=lambda way: (way[0], -way[1]), default=(0, 0, ()))
         best[block.place] = (moved + after[0], len(block.instructions) + after[1], (block.place, *after[2]))
