@@ -371,22 +371,53 @@ norm_put_(const norm_plain_<T> &to, size_t number, size_t i, unsigned columns,
           const mpnum_lanes<float, size> &y, float &, Part part) {
   row_store_vector_(to.dst + number * to.stride, i, columns, y, part);
 }
+/* Puts codes of bytes, four at a time where an instruction makes two of them. */
+template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct held_codes_ {
+  template <unsigned size>
+  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<Q, size> codes;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      codes.at[j] = from_float_sat<Q>(y.at[j]);
+    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = codes;
+  }
+};
+template <class Q> struct held_codes_<Q, true> {
+  template <unsigned size>
+  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
+    mpnum_lanes<uint32_t, size / 4> words; /* bytes would be taken apart */
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 4) {
+      const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
+      words.at[j / 4] = copied_<uint32_t>(four_from_floats_<Q>::sat(x));
+    }
+    *reinterpret_cast<mpnum_lanes<uint32_t, size / 4> *>(dst) = words;
+  }
+};
+/* Added to twice the bits of a float it orders magnitudes; Inf and NaN leave the word. */
+enum : uint32_t { norm_finite_ = 0x01000000u };
 template <class Q, unsigned size, class Part>
 static __device__ __forceinline__ void
 norm_put_(const norm_codes_<Q> &to, size_t number, size_t i, unsigned columns,
-          const mpnum_lanes<float, size> &y, float &amax, Part) {
+          mpnum_lanes<float, size> y, float &amax, Part) {
   Q *dst = to.dst + number * to.stride + i;
-  mpnum_lanes<Q, size> codes;
+  uint32_t most = 2 * mpnum_bits_f32(amax) + norm_finite_;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < size; ++j) {
-    codes.at[j] = from_float_sat<Q>(mpnum_mul_scalar_(y.at[j], to.factor));
-    if ((Part::is_whole || i + j < columns) && mpnum_isfinite_f32(y.at[j]))
-      amax = mpnum_amax(amax, y.at[j]);
+    const uint32_t other = 2 * mpnum_bits_f32(y.at[j]) + norm_finite_;
+    if (Part::is_whole || i + j < columns) most = other > most ? other : most;
+    y.at[j] = mpnum_mul_scalar_(y.at[j], to.factor);
   }
-  if (Part::is_whole)
-    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = codes;
-  else
+  amax = mpnum_from_bits_f32((most - norm_finite_) / 2);
+  if (Part::is_whole) {
+    held_codes_<Q, four_from_floats_<Q>::exists && size % 4 == 0>::put(dst, y);
+  } else {
+    mpnum_lanes<Q, size> codes;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      codes.at[j] = from_float_sat<Q>(y.at[j]);
     mpnum_store(dst, codes, columns - i);
+  }
 }
 template <class T>
 static __device__ __forceinline__ void norm_amax_(const norm_plain_<T> &, float) {}
@@ -557,29 +588,6 @@ held_find_(held_<Src, size> &row, const norm_source_<Src> &from, const held_plac
   return found.map;
 }
 
-/* Puts codes of bytes, four at a time where an instruction makes two of them. */
-template <class Q, bool by_fours = four_from_floats_<Q>::exists> struct held_codes_ {
-  template <unsigned size>
-  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
-    mpnum_lanes<Q, size> codes;
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j)
-      codes.at[j] = from_float_sat<Q>(y.at[j]);
-    *reinterpret_cast<mpnum_lanes<Q, size> *>(dst) = codes;
-  }
-};
-template <class Q> struct held_codes_<Q, true> {
-  template <unsigned size>
-  static __device__ __forceinline__ void put(Q *dst, const mpnum_lanes<float, size> &y) {
-    mpnum_lanes<uint32_t, size / 4> words; /* bytes would be taken apart */
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; j += 4) {
-      const mpnum_f32x4 x = {y.at[j], y.at[j + 1], y.at[j + 2], y.at[j + 3]};
-      words.at[j / 4] = copied_<uint32_t>(four_from_floats_<Q>::sat(x));
-    }
-    *reinterpret_cast<mpnum_lanes<uint32_t, size / 4> *>(dst) = words;
-  }
-};
 /* Where a thread's results go, from its first one on. */
 template <class To> struct held_results_;
 template <class T> struct held_results_<norm_plain_<T>> {
@@ -597,8 +605,7 @@ template <class Q> struct held_results_<norm_codes_<Q>> {
   Q *dst;
   float factor;
   float *amax;
-  uint32_t most; /* twice the bits of the largest finite magnitude, and finite_ */
-  enum : uint32_t { finite_ = 0x01000000u }; /* by which Inf and NaN leave the word */
+  uint32_t most; /* twice the bits of the largest finite magnitude, and norm_finite_ */
   __device__ __forceinline__ held_results_(const norm_codes_<Q> &to, size_t number,
                                            unsigned column)
       : dst(to.dst + number * to.stride + column), factor(scale_or_nan_(*to.scale)),
@@ -607,7 +614,7 @@ template <class Q> struct held_results_<norm_codes_<Q>> {
   __device__ __forceinline__ void put(unsigned i, mpnum_lanes<float, size> y) {
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
-      const uint32_t other = 2 * mpnum_bits_f32(y.at[j]) + finite_;
+      const uint32_t other = 2 * mpnum_bits_f32(y.at[j]) + norm_finite_;
       most = other > most ? other : most;
       y.at[j] = mpnum_mul_scalar_(y.at[j], factor);
     }
@@ -616,8 +623,8 @@ template <class Q> struct held_results_<norm_codes_<Q>> {
   __device__ __forceinline__ void end() {
     if (!amax) return;
     most = mpnum_warp_max_u32_(most);
-    if (mpnum_thread_index_() % 32 == 0 && most > finite_)
-      mpnum_atomic_amax(amax, mpnum_from_bits_f32((most - finite_) / 2));
+    if (mpnum_thread_index_() % 32 == 0 && most > norm_finite_)
+      mpnum_atomic_amax(amax, mpnum_from_bits_f32((most - norm_finite_) / 2));
   }
 };
 /* A vector of weights or biases, floats or, absent, one that changes no result: 1 and -0.

@@ -77,7 +77,9 @@ void compare(const char *what, const matrix &shape, unsigned which, Host host,
              Launch launch) {
   const vector<Src> src = rows_to_normalize<Src>(shape, which + 1);
   vector<Src> residual = random_rows<Src>(shape, 9);
-  const vector<float> w = factors(shape.columns, 1), b = factors(shape.columns, 2);
+  vector<float> w = factors(shape.columns, 1), b = factors(shape.columns, 2);
+  for (std::size_t i = 0; which == 3 && i < w.size(); i += 5)
+    w[i] = 0x1.8p127f; /* some results are Inf */
   for (mpnum_norm_kind kind : {MPNUM_NORM_LAYER, MPNUM_NORM_RMS}) {
     vector<Dst> want = guarded_rows<Dst>(shape), got = want;
     vector<Src> want_sum = src, got_sum = src;
