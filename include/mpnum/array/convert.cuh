@@ -284,10 +284,8 @@ mpnum_launch_convert_round(Dst *dst, const Src *src, size_t n, mpnum_rounding ro
                            cudaStream_t stream, int multiprocessors = 0) {
   typedef typename mpnum::packed_<Dst>::element to;
   typedef typename mpnum::packed_<Src>::element from;
-  mpnum_launch_rounding_ options = {rounding, overflow, seed, offset,
-                                    mpnum_random_keys_()};
-  for (unsigned i = 0; i < 20; ++i)
-    options.keys.at[i] = mpnum_random_key_(seed, i);
+  const mpnum_launch_rounding_ options = {rounding, overflow, seed, offset,
+                                          mpnum_random_keys_of_(seed)};
   switch (mpnum_is_stochastic_(rounding) ? MPNUM_ROUND_STOCHASTIC : rounding) {
 # define MPNUM_CASE_(name)                                                       \
  case MPNUM_ROUND_##name:                                                        \

@@ -82,6 +82,9 @@ struct gate_elements_ {
   gate_job_<norm_plain_<float>, Dy, Src> job;
   int has_factor, is_plain;
   Drop drop;
+  __device__ __forceinline__ bool is_gated() const {
+    return kind != gate_identity_ && has_factor != 0;
+  }
   /* Whether an element is of the factor's gradient, and the number of its pair. */
   __device__ __forceinline__ bool is_of_factor(size_t column) const {
     if (!is_back) return false;
@@ -97,8 +100,9 @@ struct gate_elements_ {
     const size_t i = pair(column);
     const Src *const x = job.src + row * job.src_stride;
     in.x.at[j] = x[job.by_turns ? 2 * i : i];
-    in.factor.at[j] =
-        job.by_turns ? x[2 * i + 1] : job.factor[row * job.factor_stride + i];
+    if (kind != gate_identity_)
+      in.factor.at[j] =
+          job.by_turns ? x[2 * i + 1] : job.factor[row * job.factor_stride + i];
     if (is_back) in.dy.at[j] = job.dy[row * job.dy_stride + i];
   }
   /* Vectors, all of which are aligned, of pairs one behind the other. */
@@ -107,7 +111,8 @@ struct gate_elements_ {
                                       const mpnum_read_place_ &place) const {
     const size_t i = pair(place.column());
     in.x = vector<N>(job.src, job.src_stride, place, i);
-    in.factor = vector<N>(job.factor, job.factor_stride, place, i);
+    if (kind != gate_identity_)
+      in.factor = vector<N>(job.factor, job.factor_stride, place, i);
     if (is_back) in.dy = vector<N>(job.dy, job.dy_stride, place, i);
   }
   /* Of results by steps between addresses, of which compilers make none by themselves. */
@@ -139,9 +144,9 @@ struct gate_elements_ {
   __device__ __forceinline__ float any(bool of_factor, float x, float factor,
                                        float dy) const {
     const float bounded = gate_bounded_(job.gate, x);
-    if (!is_back) return gate_result_<kind>(job.gate, has_factor != 0, bounded, factor);
+    if (!is_back) return gate_result_<kind>(job.gate, is_gated(), bounded, factor);
     if (of_factor) return gate_to_factor_<kind>(job.gate, dy, bounded, factor);
-    return gate_to_source_<kind>(job.gate, has_factor != 0, dy, x, bounded, factor);
+    return gate_to_source_<kind>(job.gate, is_gated(), dy, x, bounded, factor);
   }
   /* Of the usual x, where neither bias nor bounds nor alpha change what goes in. */
   __device__ __forceinline__ float usual(bool of_factor, float x, float factor,
@@ -150,10 +155,10 @@ struct gate_elements_ {
     const bool is_short = sizeof(Src) <= 2;
     if (!is_back || of_factor) {
       const float y = usual::template value<is_short>(job.gate, x);
-      if (!is_back) return has_factor ? gate_times_(y, factor) : y;
+      if (!is_back) return is_gated() ? gate_times_(y, factor) : y;
       return gate_times_(dy, y);
     }
-    const float own = has_factor ? mpnum_mul_scalar_(dy, factor) : dy;
+    const float own = is_gated() ? mpnum_mul_scalar_(dy, factor) : dy;
     const float slope = usual::template slope<is_short>(job.gate, x);
     return kind == gate_relu_ || kind == gate_squared_
                ? mpnum_gate_source_scalar_(&job.gate.factor, own, x, slope)

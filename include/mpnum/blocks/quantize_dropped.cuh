@@ -37,6 +37,7 @@ struct drops_ {
     __device__ __forceinline__ void set(size_t of) { number = of; }
   };
   mpnum_dropout_ how;
+  mpnum_random_keys_ keys;
   template <unsigned N, class Elements>
   __device__ __forceinline__ void apply(const Elements &from, mpnum_lanes<float, N> &y,
                                         row of, size_t column) const {
@@ -45,7 +46,7 @@ struct drops_ {
         !Elements::is_back || (!from.job.by_turns && from.job.columns % N == 0);
     uint32_t words[N];
     if (has_neighbours) {
-      mpnum_quantize_words_(words, how.seed, first + from.pair(column));
+      mpnum_quantize_words_(words, keys, first + from.pair(column));
     } else {
       MPNUM_UNROLL_
       for (unsigned j = 0; j < N; ++j)
@@ -69,6 +70,7 @@ dropped_(const computed<gate_elements_<kind, is_back, Dy, Src>> &of,
   made.elements.has_factor = of.elements.has_factor;
   made.elements.is_plain = of.elements.is_plain;
   made.elements.drop.how = how;
+  made.elements.drop.keys = mpnum_random_keys_of_(how.seed);
   made.rows = of.rows;
   made.columns = of.columns;
   made.stride = of.stride;

@@ -137,7 +137,7 @@ static __global__ void __launch_bounds__(256)
         mpnum_load<size>(job.src + number * job.src_stride + i, left);
     typename mpnum::four_of_<Dst>::type y[size / 4];
     uint32_t words[size];
-    mpnum_quantize_words_(words, job.how.seed, job.how.offset + number * job.columns + i);
+    mpnum_quantize_words_(words, job.keys, job.how.offset + number * job.columns + i);
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j)
       words[j] = mpnum_bits_f32(
@@ -436,8 +436,7 @@ mpnum_launch_dropout_(Dst *dst, size_t dst_stride, const Src *src, size_t src_st
     const uint64_t saved = mpnum_fenv_save_();
     volatile float kept = keep; /* read between these */
     job.how = mpnum_dropout_of_(kept, seed, offset);
-    for (unsigned i = 0; i < 20; ++i)
-      job.keys.at[i] = mpnum_random_key_(seed, i);
+    job.keys = mpnum_random_keys_of_(seed);
     mpnum_fenv_restore_(saved);
   }
   return mpnum_launch_tiles_(mpnum_dropout_rows_kernel_<Dst, Src>, job, stream);

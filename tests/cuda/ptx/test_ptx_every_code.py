@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Codes to floats by the launchers, every code at each of four places, of MX with every scale, and every f16 and bf16 to few bits:
-what nvcc makes of their kernels in the PTX interpreter of tests/cuda/ptx, beside the host's functions. The targets are those whose
-ways differ; the instructions that multiply by a scale and that narrow pairs want nvcc 13.2 (MPNUM_NVCC).
+"""Codes to floats by the launchers, every code at each of four places, of MX with every scale; every f16 and bf16 to few bits, and
+floats near all numbers of e2m1 and e4m3fnuz: what nvcc makes of their kernels in the PTX interpreter of tests/cuda/ptx, beside the
+host's functions. The targets are those whose ways differ; the instructions that multiply by a scale and that narrow pairs want nvcc
+13.2 (MPNUM_NVCC).
 
 usage: tests/cuda/ptx/test_ptx_every_code.py
 """
@@ -78,7 +79,29 @@ def narrowed(kind, to, form=""):
                 f"MPNUM_ROUND_NEAREST_EVEN, {saturates}, 0, 0); return 0;")
 
 
+
+
+def near(low, high):
+    """Floats of either sign between powers of two whose upper halves are all that there are, each with a lower half of 0, the
+    least, one half and all, and as many of anywhere."""
+    uppers = [sign | (127 + exponent) << 7 | rest for exponent in range(low, high) for rest in range(128) for sign in (0, 0x8000)]
+    words = [upper << 16 | lower for upper in uppers for lower in (0, 1, 0x8000, 0xffff)]
+    generator = random.Random(f"{low} {high}")
+    words += [generator.randrange(1 << 32) for _ in words]
+    words += [sign | word for sign in (0, 1 << 31) for word in (0, 1, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fffffff, 0x7fc12345)]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def saturated(to, low, high):
+    """Packed, if the name ends so, and from bytes that nothing else has written."""
+    floats = near(low, high)
+    count = len(floats) // 4
+    return Case(f"f32_to_{to}_sat", {"codes": (f"mpnum_{to}", bytes(count // (2 if to.endswith("x2") else 1))), "x": ("float", floats)},
+                f"mpnum_launch_convert_sat(codes, x, {count}, 0)", f"mpnum_f32_to_{to}_sat_array(codes, x, {count}); return 0;")
+
+
 CONVERSIONS = [converted("f32"), converted("bf16")]
+SATURATED = [saturated("e2m1x2", -4, 4), saturated("e4m3fnuz", -12, 9)]
 NARROWED = [*(narrowed("bf16", to, form) for to in ("e4m3", "e5m2") for form in ("", "_sat")),
             *(narrowed(kind, to, "_sat") for kind in ("f16", "bf16") for to in ("e3m2", "e2m3x4", "e2m1x2")),
             narrowed("bf16", "e3m2x4", "_sat"), narrowed("f16", "e2m3", "_sat")]
@@ -97,7 +120,7 @@ TINY = Case("mx_e4m3_of_subnormals", {"x": ("float", struct.pack("<8192I", *(ran
             """const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
   const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1};
   return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_F32, x, 64, 128), 0, 0);""")
-CASES = {"75": CONVERSIONS, "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2], "100a": PRODUCTS + [TINY] + NARROWED}
+CASES = {"75": CONVERSIONS + SATURATED[:1], "80": CONVERSIONS + PRODUCTS[:1], "90": PRODUCTS[:2] + SATURATED + [narrowed("bf16", "e2m1x2", "_sat")], "100a": PRODUCTS + [TINY] + NARROWED}
 
 
 def has_the_newest_instructions(program):

@@ -5,7 +5,7 @@
 #ifndef MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
 #define MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
 
-#include "launch.cuh"
+#include "e2m1.cuh"
 MPNUM_C_BEGIN_
 
 /* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
@@ -16,6 +16,12 @@ typedef struct mpnum_random_keys_ {
 MPNUM_INLINE uint32_t mpnum_random_key_(uint64_t seed, unsigned i) {
   return static_cast<uint32_t>(i % 2 ? seed >> 32 : seed) +
          i / 2 * (i % 2 ? 0xbb67ae85u : 0x9e3779b9u);
+}
+MPNUM_INLINE mpnum_random_keys_ mpnum_random_keys_of_(uint64_t seed) {
+  mpnum_random_keys_ keys = mpnum_random_keys_();
+  for (unsigned i = 0; i < 20; ++i)
+    keys.at[i] = mpnum_random_key_(seed, i);
+  return keys;
 }
 MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
                                           uint64_t counter) {
@@ -379,8 +385,45 @@ MPNUM_FOUR_FORMS_(mpnum_e3m2x4,
                   MPNUM_FOUR_AT_ONCE_(mpnum_e3m2x4, sat, mpnum_f32_to_e3m2_sat_x4))
 MPNUM_FOUR_FORMS_(mpnum_e2m3x4,
                   MPNUM_FOUR_AT_ONCE_(mpnum_e2m3x4, sat, mpnum_f32_to_e2m3_sat_x4))
-MPNUM_FOUR_FORMS_(mpnum_e2m1x2,
-                  MPNUM_FOUR_AT_ONCE_(mpnum_e2m1x2, sat, mpnum_f32_to_e2m1_sat_x4))
+MPNUM_FOUR_FORMS_(mpnum_e2m1x2, MPNUM_FOUR_AT_ONCE_(mpnum_e2m1x2, sat, e2m1_sat_four_))
+/* e4m3fnuz by e4m3 of twice the value, of which only those above 232 and NaN have other
+ * codes: one more. What is 0 has no sign. */
+#if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
+MPNUM_REAL_ uint32_t with_one_more_(uint32_t codes, float x, unsigned place) {
+# if MPNUM_ON_DEVICE_
+  asm("{\n .reg .pred past;\n .reg .f32 y;\n abs.f32 y, %1;\n"
+      " setp.gtu.f32 past, y, 0f43680000;\n @past add.u32 %0, %0, %2;\n}"
+      : "+r"(codes)
+      : "f"(x), "r"(1u << place));
+  return codes;
+# else
+  return codes + (static_cast<uint32_t>((mpnum_bits_f32(x) & 0x7fffffffu) > 0x43680000u)
+                  << place);
+# endif
+}
+template <> struct four_from_floats_<mpnum_e4m3fnuz> {
+  static constexpr bool exists = true;
+  MPNUM_INLINE raw_bytes_<4> plain(const mpnum_f32x4 &x) {
+    const mpnum_e4m3fnuz codes[4] = {
+        mpnum_f32_to_e4m3fnuz(x.x), mpnum_f32_to_e4m3fnuz(x.y),
+        mpnum_f32_to_e4m3fnuz(x.z), mpnum_f32_to_e4m3fnuz(x.w)};
+    return joined_<1>::at(codes);
+  }
+  MPNUM_REAL_ raw_bytes_<4> sat(const mpnum_f32x4 &x) {
+    const float two = mpnum_from_bits_f32(0x40000000u);
+    uint32_t codes =
+        mpnum_f32_to_e4m3_sat_x4(mpnum_mul_scalar_(x.x, two), mpnum_mul_scalar_(x.y, two),
+                                 mpnum_mul_scalar_(x.z, two), mpnum_mul_scalar_(x.w, two))
+            .bits;
+    codes &= ((codes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | 0x7f7f7f7fu;
+    codes = with_one_more_(codes, x.x, 0);
+    codes = with_one_more_(codes, x.y, 8);
+    codes = with_one_more_(codes, x.z, 16);
+    const raw_bytes_<4> four = {{with_one_more_(codes, x.w, 24)}};
+    return four;
+  }
+};
+#endif
 #undef MPNUM_FOURS_
 #undef MPNUM_TWOS_
 #undef MPNUM_FOUR_FORMS_
@@ -590,6 +633,7 @@ template <class Cast, class Dst> struct is_short_ {
        (type == MPNUM_TYPE_F16 && MPNUM_HAS_HW_F16_) ||
        (type == MPNUM_TYPE_BF16 && MPNUM_HAS_HW_BF16_) ||
        ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8_) ||
+       (type == MPNUM_TYPE_E4M3FNUZ && Cast::form == cast_is_sat_ && MPNUM_HAS_HW_FP8_) ||
        ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6_) ||
        (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4_));
 };

@@ -57,66 +57,6 @@ template <> struct dense_<mpnum_e2m3> {
            static_cast<uint32_t>(codes.bytes[2]) << 16;
   }
 };
-#if MPNUM_ON_DEVICE_ && !MPNUM_HAS_HW_FP4_
-/* Codes of magnitudes in the lowest bits of 2^23 and more, where the last place of a
- * float is 1. Twice a magnitude, the magnitude and 2, or half of it and 4, whichever is
- * least, is the code where it is whole; each rounds to even as the code does. By FFMA, of
- * which a multiprocessor does twice as many as of steps on integers. NaN counts as 6. */
-MPNUM_REAL_ uint32_t e2m1_code_(float x) {
-  uint32_t sum;
-  asm("{\n .reg .f32 y;\n .reg .b32 a, b, c;\n abs.f32 y, %1;\n"
-      " min.f32 y, y, 0f40C00000;\n fma.rn.f32 a, y, 0f40000000, 0f4B000000;\n"
-      " fma.rn.f32 b, y, 0f3F800000, 0f4B000002;\n"
-      " fma.rn.f32 c, y, 0f3F000000, 0f4B000004;\n min.u32 %0, a, b;\n"
-      " min.u32 %0, %0, c;\n}"
-      : "=r"(sum)
-      : "f"(x));
-  return sum;
-}
-/* The same rounded by a random word: up where what is below the last place, times 2^32,
- * and the word carry. From 1 on a float is a code and 22 bits below it, less that of 1/2;
- * below 1 as if it were more by 1, but for 10 bits, which a subnormal is cut to. Above
- * the code is 252. */
-MPNUM_REAL_ uint32_t e2m1_code_(float x, uint32_t random) {
-  uint32_t high, low;
-  asm("{\n .reg .f32 y, p, q, d;\n .reg .b32 a, b;\n abs.f32 y, %2;\n"
-      " min.f32 y, y, 0f40C00000;\n add.rn.sat.f32 p, y, 0f00000000;\n"
-      " add.rz.f32 q, p, 0f3F800000;\n add.rn.f32 d, q, 0fBF800000;\n"
-      " sub.rn.f32 d, p, d;\n mul.rz.f32 d, d, 0f05800000;\n mov.b32 %1, d;\n"
-      " mov.b32 a, y;\n mov.b32 b, q;\n add.s32 b, b, -8388608;\n max.s32 %0, a, b;\n}"
-      : "=r"(high), "=r"(low)
-      : "f"(x));
-  return static_cast<uint32_t>((static_cast<uint64_t>(high) * 1024 + low + random) >> 32);
-}
-/* Bytes of two words. */
-template <uint32_t selector> MPNUM_REAL_ uint32_t bytes_of_(float low, float high) {
-  uint32_t chosen = 0;
-  asm("prmt.b32 %0, %1, %2, %3;"
-      : "=r"(chosen)
-      : "r"(mpnum_bits_of_scalar_(low)), "r"(mpnum_bits_of_scalar_(high)), "n"(selector));
-  return chosen;
-}
-/* Four with their signs; a NaN has none, as none that a device makes has. */
-MPNUM_REAL_ uint32_t e2m1_signed_(uint32_t codes, const float (&y)[4]) {
-  const uint32_t even = bytes_of_<0x0073>(y[0], y[2]),
-                 odd = bytes_of_<0x0073>(y[1], y[3]);
-  return (codes & 0x7777u) | (even >> 4 & 0x0808u) | (odd & 0x8080u);
-}
-MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4]) {
-  uint32_t codes = e2m1_code_(y[3]);
-  codes = (codes << 4) + e2m1_code_(y[2]);
-  codes = (codes << 4) + e2m1_code_(y[1]);
-  codes = (codes << 4) + e2m1_code_(y[0]);
-  return e2m1_signed_(codes, y);
-}
-MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4], const uint32_t (&random)[4]) {
-  uint32_t codes = e2m1_code_(y[3], random[3]);
-  codes = (codes << 4) + e2m1_code_(y[2], random[2]);
-  codes = (codes << 4) + e2m1_code_(y[1], random[1]);
-  codes = (codes << 4) + e2m1_code_(y[0], random[0]);
-  return e2m1_signed_(codes - 252 * 0x1111, y);
-}
-#endif
 template <> struct dense_<mpnum_e2m1> {
   typedef mpnum_e2m1x2 packed;
   enum { bits = 4, resident = MPNUM_LAUNCH_BLOCKS_ };
@@ -179,13 +119,7 @@ template <class T> MPNUM_REAL_ void set_element_(T *dst, float x) {
 
 /* The same with NaN as all have it, but where rounding to T does that. */
 template <class T> MPNUM_REAL_ float one_nan_(float x) {
-  if (sizeof(T) < 4) return x;
-#if MPNUM_HAS_HW_BF16_
-  asm("max.NaN.f32 %0, %0, 0fFF800000;" : "+f"(x));
-  return x;
-#else
-  return mpnum_canonical_(x);
-#endif
+  return sizeof(T) < 4 ? x : with_one_nan_(x);
 }
 
 /* Four codes times a factor, to be stored as T. */
@@ -326,7 +260,7 @@ template <class Code> struct four_codes_<Code, true> {
     return word;
   }
 };
-#if MPNUM_ON_DEVICE_ && !MPNUM_HAS_HW_FP4_
+#if MPNUM_ON_DEVICE_
 template <> struct four_codes_<mpnum_e2m1, true> {
   MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&random)[4]) {
     return e2m1_four_(y, random);
@@ -402,16 +336,20 @@ mpnum_is_whole_tile_(const mpnum_quantize_job_ &job) {
   return blockIdx.x < job.whole_across && mpnum_tile_down_() < job.whole_down;
 }
 
-/* Words index to index + N - 1 of a seed, N a multiple of 4. */
-template <unsigned N>
+static __device__ __forceinline__ mpnum_u32x4 mpnum_random_by_(uint64_t seed,
+                                                               uint64_t counter) {
+  return mpnum_random_x4(seed, counter);
+}
+/* Words index to index + N - 1 of a seed, or of its keys, N a multiple of 4. */
+template <unsigned N, class Seed>
 static __device__ __forceinline__ void
-mpnum_quantize_words_(uint32_t (&words)[N], uint64_t seed, uint64_t index) {
+mpnum_quantize_words_(uint32_t (&words)[N], const Seed &seed, uint64_t index) {
   uint32_t all[N + 4];
   const unsigned skipped = static_cast<unsigned>(index % 4);
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N + 4; j += 4) {
     mpnum_u32x4 four = {0, 0, 0, 0};
-    if (j < N || skipped != 0) four = mpnum_random_x4(seed, (index - skipped + j) / 4);
+    if (j < N || skipped != 0) four = mpnum_random_by_(seed, (index - skipped + j) / 4);
     all[j] = four.x;
     all[j + 1] = four.y;
     all[j + 2] = four.z;

@@ -39,7 +39,11 @@ MPNUM_REAL_ mpnum_dropout_ mpnum_dropout_of_(float keep, uint64_t seed, uint64_t
 }
 MPNUM_REAL_ float mpnum_dropped_(const mpnum_dropout_ *how, float x, uint32_t word) {
   if (word > how->last || how->keeps_none) return mpnum_from_bits_f32(0);
+#if MPNUM_ON_DEVICE_ /* where a NaN is the canonical one */
+  return mpnum_mul_scalar_(x, how->scale);
+#else
   return mpnum_canonical_(mpnum_mul_scalar_(x, how->scale));
+#endif
 }
 
 #if MPNUM_HAS_ARRAYS_
