@@ -49,6 +49,8 @@ class Kernel:
     def instance(self):
         """The kernel as C++ names it, and a part of its mangled name that is no other's."""
         src, dst = c_type(self.src), c_type(self.dst)
+        if self.form == "finite_amax":  # of a matrix, for S
+            return f"mpnum_finite_amax_kernel_<{src}>", f"_finite_amax_kernel_I{mangled(src)}PK"
         if not self.dst:
             return f"mpnum_reduce_kernel_<mpnum::reduce_{self.form}_<{src}>, {src}>", f"reduce_{self.form}_I{mangled(src)}E"
         from_one, to_one = element(src), element(dst)
@@ -77,7 +79,7 @@ class Kernel:
 
     def budget(self, arch):
         """Instructions a byte moved that leave a GPU bound by its memory; None where there is no such claim."""
-        if self.form in ("finite", "amax") or (self.dst and self.has_instruction(arch)):
+        if self.form in ("finite", "amax", "finite_amax") or (self.dst and self.has_instruction(arch)):
             return 2
         return {"stats": 4, "sr": 6}.get(self.form, 4)
 
@@ -109,6 +111,7 @@ KERNELS = [Kernel(form, *pair.split(">")) for form, pairs in {
     "sat": "f32>f16 f32>bf16 f32>e4m3 f32>e4m3fnuz f32>e3m2x4 f32>e2m1x2 f16>e4m3 bf16>e4m3 bf16>e2m1x2",
     "plain": "f32>bf16 f32>e4m3 f64>f32 f16>f32 bf16>f32 e4m3>f32 e5m2>f32 e3m2x4>f32 e2m1x2>f32 e4m3>f16 e4m3>bf16",
     "rz": "f32>bf16", "sr": "f32>bf16 f32>e4m3", "finite": "f32 f16 e4m3", "amax": "f32 f16 e4m3",
+    "finite_amax": "f32 bf16",
     "stats": "f32 bf16 e4m3"}.items() for pair in pairs.split()]
 # Above the budget: software conversions, of which the scalar form sets the instructions, and Philox.
 OVER_BUDGET = {"sat_f32_to_e4m3", "sat_f32_to_e4m3fnuz", "sat_f32_to_e3m2x4", "sat_f16_to_e4m3",
