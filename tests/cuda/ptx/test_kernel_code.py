@@ -79,7 +79,7 @@ class Kernel:
 
     def budget(self, arch):
         """Instructions a byte moved that leave a GPU bound by its memory; None where there is no such claim."""
-        if self.form in ("finite", "amax", "finite_amax") or (self.dst and self.has_instruction(arch)):
+        if self.form in ("finite", "amax") or (self.dst and self.has_instruction(arch)):
             return 2
         return {"stats": 4, "sr": 6}.get(self.form, 4)
 

@@ -59,7 +59,10 @@ piece random_piece(const array_type &type, std::size_t n, std::size_t offset) {
   piece made(type, n, offset);
   /* All of the last unit, which an array that is packed may fill in part. */
   for (std::size_t i = 0; i < bytes_of(type, n) / type.bytes * type.count; ++i)
-    put(type, made.begin(), i, random_word(type.type, random));
+    put(type, made.begin(), i,
+        type.type == MPNUM_TYPE_F32 && i % 29 == 5
+            ? uncommon_floats[i / 29 % std::size(uncommon_floats)]
+            : random_word(type.type, random));
   if (!SIMT_HAS_ASAN) made.add_guards();
   return made;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions for kernels: of one element, and of four by the conversions that take two
- * or four, where types have them. Both give the same bits.
+/* Conversions for kernels: of one element, and of four by the conversions that
+ * take two or four, where types have them. Both give the same bits.
  */
 #ifndef MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
 #define MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
@@ -8,8 +8,9 @@
 #include "e2m1.cuh"
 MPNUM_C_BEGIN_
 
-/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
- * them: a kernel that has them need not add them up for each four. */
+/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that
+ * function by them: a kernel that has them need not add them up for each four.
+ */
 typedef struct mpnum_random_keys_ {
   uint32_t at[20];
 } mpnum_random_keys_;
@@ -33,7 +34,8 @@ MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
   return c;
 }
 
-/* How an array is rounded; plain and saturating conversions have no use for it. */
+/* How an array is rounded; plain and saturating conversions have no use for it.
+ */
 typedef struct mpnum_launch_rounding_ {
   mpnum_rounding rounding;
   mpnum_overflow overflow;
@@ -64,8 +66,9 @@ template <class Dst, class Src> struct cast_sat_ {
     return cast_<Dst, Src>::sat(x);
   }
 };
-/* MPNUM_ROUND_UP stands for the one in options; MPNUM_ROUND_STOCHASTIC for any that is
- * stochastic, whose words are its own but for f64, of which variant C looks at all bits.
+/* MPNUM_ROUND_UP stands for the one in options; MPNUM_ROUND_STOCHASTIC for any
+ * that is stochastic, whose words are its own but for f64, of which variant C
+ * looks at all bits.
  */
 template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   typedef cast_rounded_<Dst, float, rounding> from_float;
@@ -80,8 +83,8 @@ template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   }
 };
 
-/* Bytes of some elements, in units as large as registers, from which compilers do not
- * take single bytes apart. */
+/* Bytes of some elements, in units as large as registers, from which compilers
+ * do not take single bytes apart. */
 template <unsigned size> struct raw_ { typedef uint32_t unit; };
 template <> struct raw_<2> { typedef uint16_t unit; };
 template <> struct raw_<3> { typedef uint8_t unit; };
@@ -197,8 +200,8 @@ template <> struct floats_to_round_<mpnum_f16> {
 };
 #endif
 
-/* Bytes of eight, the one that each of the four lowest nibbles of a selector names; of
- * nibbles of 8 and more the sign of it in all bits. */
+/* Bytes of eight, the one that each of the four lowest nibbles of a selector
+ * names; of nibbles of 8 and more the sign of it in all bits. */
 MPNUM_INLINE uint32_t bytes_at_(uint32_t low, uint32_t high, uint32_t selector) {
   uint32_t chosen = 0;
 #if MPNUM_ON_DEVICE_
@@ -270,9 +273,9 @@ MPNUM_INLINE uint32_t by_2_120_(uint32_t pair) {
   return mpnum_f32_to_bf16_x2(values.x * factor, values.y * factor).bits;
 #  endif
 }
-/* Four e4m3 as bf16, and all bits of those that are NaN. Bytes of sign and exponent
- * beside bytes of the rest are the values times 2^-120, subnormals too; what would be 480
- * is NaN. */
+/* Four e4m3 as bf16, and all bits of those that are NaN. Bytes of sign and
+ * exponent beside bytes of the rest are the values times 2^-120, subnormals
+ * too; what would be 480 is NaN. */
 typedef struct brain_of_e4m3_ {
   uint32_t at[2], is_nan[2];
   MPNUM_INLINE uint32_t number_or_nan(uint32_t number, uint32_t is_nan) {
@@ -350,7 +353,8 @@ four_brain_of_(const four_of_<mpnum_e4m3>::type &x) {
 # endif
 #endif
 
-/* From floats, plain or saturating, of types that have more than the scalar form. */
+/* From floats, plain or saturating, of types that have more than the scalar
+ * form. */
 template <class T> struct four_from_floats_ { static constexpr bool exists = false; };
 #define MPNUM_FOUR_BY_TWOS_(name, form, call, ...)                      \
  MPNUM_INLINE four_of_<mpnum_##name>::type form(const mpnum_f32x4 &x) { \
@@ -386,8 +390,8 @@ MPNUM_FOUR_FORMS_(mpnum_e3m2x4,
 MPNUM_FOUR_FORMS_(mpnum_e2m3x4,
                   MPNUM_FOUR_AT_ONCE_(mpnum_e2m3x4, sat, mpnum_f32_to_e2m3_sat_x4))
 MPNUM_FOUR_FORMS_(mpnum_e2m1x2, MPNUM_FOUR_AT_ONCE_(mpnum_e2m1x2, sat, e2m1_sat_four_))
-/* e4m3fnuz by e4m3 of twice the value, of which only those above 232 and NaN have other
- * codes: one more. What is 0 has no sign. */
+/* e4m3fnuz by e4m3 of twice the value, of which only those above 232 and NaN
+ * have other codes: one more. What is 0 has no sign. */
 #if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
 MPNUM_REAL_ uint32_t with_one_more_(uint32_t codes, float x, unsigned place) {
 # if MPNUM_ON_DEVICE_
@@ -460,7 +464,8 @@ enum four_way_ {
   four_each_,
   four_by_element_
 };
-/* Between 16 bits and fewer, two at a time, where there are instructions for it. */
+/* Between 16 bits and fewer, two at a time, where there are instructions for
+ * it. */
 template <cast_form_ form, class Dst, class Src> struct four_halves_ {
   static constexpr bool exists = false;
 };
@@ -594,16 +599,51 @@ struct four_by_<Cast, Dst, Src, four_from_floats_by_form_> {
     return four_form_<Dst, Cast::form == cast_is_sat_>::at(floats_to_round_<Src>::at(x));
   }
 };
+/* Of floats, one by one. */
+template <class Cast, class Dst> struct four_floats_ {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const mpnum_f32x4 &x,
+                                               const mpnum_launch_rounding_ &options,
+                                               const mpnum_u32x4 &random) {
+    const typename packed_<Dst>::element codes[4] = {
+        Cast::at(x.x, options, random.x), Cast::at(x.y, options, random.y),
+        Cast::at(x.z, options, random.z), Cast::at(x.w, options, random.w)};
+    return four_joined_<Dst>::at(codes);
+  }
+};
+/* bf16 at random are the upper halves of floats, of which the lower ones and
+ * those of words carry: 16 bits, as a word's lower half meets zeros. */
+template <>
+struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>,
+                    mpnum_bf16> {
+  template <bool saturates> MPNUM_INLINE uint32_t carried(float x, uint32_t random) {
+    const uint32_t bits = mpnum_bits_f32(x), sign = bits & 0x80000000u;
+    uint32_t sum = bits + (random >> 16);
+    if (saturates && sum - sign > 0x7f7fffffu) sum = sign | 0x7f7fffffu;
+    return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : sum;
+  }
+  template <bool saturates>
+  MPNUM_INLINE four_of_<mpnum_bf16>::type all(const mpnum_f32x4 &x,
+                                              const mpnum_u32x4 &random) {
+    const four_of_<mpnum_bf16>::type four = {
+        {bytes_at_(carried<saturates>(x.x, random.x), carried<saturates>(x.y, random.y),
+                   0x7632),
+         bytes_at_(carried<saturates>(x.z, random.z), carried<saturates>(x.w, random.w),
+                   0x7632)}};
+    return four;
+  }
+  MPNUM_INLINE four_of_<mpnum_bf16>::type at(const mpnum_f32x4 &x,
+                                             const mpnum_launch_rounding_ &options,
+                                             const mpnum_u32x4 &random) {
+    return options.overflow == MPNUM_OVERFLOW_SATURATE ? all<true>(x, random)
+                                                       : all<false>(x, random);
+  }
+};
 template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four_each_> {
   MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
                                                const mpnum_launch_rounding_ &options,
                                                const mpnum_u32x4 &random) {
-    typedef typename Cast::from_float cast;
-    const mpnum_f32x4 values = floats_to_round_<Src>::at(x);
-    const typename packed_<Dst>::element codes[4] = {
-        cast::at(values.x, options, random.x), cast::at(values.y, options, random.y),
-        cast::at(values.z, options, random.z), cast::at(values.w, options, random.w)};
-    return four_joined_<Dst>::at(codes);
+    return four_floats_<typename Cast::from_float, Dst>::at(floats_to_round_<Src>::at(x),
+                                                            options, random);
   }
 };
 template <class Cast, class Dst, class Src>
@@ -624,7 +664,8 @@ struct four_by_<Cast, Dst, Src, four_by_element_> {
   }
 };
 
-/* Whether a conversion to a type is an instruction of the target, or little more. */
+/* Whether a conversion to a type is an instruction of the target, or little
+ * more. */
 template <class Cast, class Dst> struct is_short_ {
   static constexpr mpnum_type type = type_of<typename packed_<Dst>::element>::value;
   static constexpr bool value =
