@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions for kernels: of one element, and of four by the conversions that
- * take two or four, where types have them. Both give the same bits.
+/* Conversions for kernels: of one element, and of four by the conversions that take two
+ * or four, where types have them. Both give the same bits.
  */
 #ifndef MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
 #define MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
@@ -8,9 +8,8 @@
 #include "e2m1.cuh"
 MPNUM_C_BEGIN_
 
-/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that
- * function by them: a kernel that has them need not add them up for each four.
- */
+/* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
+ * them: a kernel that has them need not add them up for each four. */
 typedef struct mpnum_random_keys_ {
   uint32_t at[20];
 } mpnum_random_keys_;
@@ -34,8 +33,7 @@ MPNUM_INLINE mpnum_u32x4 mpnum_random_by_(const mpnum_random_keys_ &keys,
   return c;
 }
 
-/* How an array is rounded; plain and saturating conversions have no use for it.
- */
+/* How an array is rounded; plain and saturating conversions have no use for it. */
 typedef struct mpnum_launch_rounding_ {
   mpnum_rounding rounding;
   mpnum_overflow overflow;
@@ -66,9 +64,8 @@ template <class Dst, class Src> struct cast_sat_ {
     return cast_<Dst, Src>::sat(x);
   }
 };
-/* MPNUM_ROUND_UP stands for the one in options; MPNUM_ROUND_STOCHASTIC for any
- * that is stochastic, whose words are its own but for f64, of which variant C
- * looks at all bits.
+/* MPNUM_ROUND_UP stands for the one in options; MPNUM_ROUND_STOCHASTIC for any that is
+ * stochastic, whose words are its own but for f64, of which variant C looks at all bits.
  */
 template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   typedef cast_rounded_<Dst, float, rounding> from_float;
@@ -83,8 +80,8 @@ template <class Dst, class Src, mpnum_rounding rounding> struct cast_rounded_ {
   }
 };
 
-/* Bytes of some elements, in units as large as registers, from which compilers
- * do not take single bytes apart. */
+/* Bytes of some elements, in units as large as registers, from which compilers do not
+ * take single bytes apart. */
 template <unsigned size> struct raw_ { typedef uint32_t unit; };
 template <> struct raw_<2> { typedef uint16_t unit; };
 template <> struct raw_<3> { typedef uint8_t unit; };
@@ -200,8 +197,8 @@ template <> struct floats_to_round_<mpnum_f16> {
 };
 #endif
 
-/* Bytes of eight, the one that each of the four lowest nibbles of a selector
- * names; of nibbles of 8 and more the sign of it in all bits. */
+/* Bytes of eight, the one that each of the four lowest nibbles of a selector names; of
+ * nibbles of 8 and more the sign of it in all bits. */
 MPNUM_INLINE uint32_t bytes_at_(uint32_t low, uint32_t high, uint32_t selector) {
   uint32_t chosen = 0;
 #if MPNUM_ON_DEVICE_
@@ -273,9 +270,9 @@ MPNUM_INLINE uint32_t by_2_120_(uint32_t pair) {
   return mpnum_f32_to_bf16_x2(values.x * factor, values.y * factor).bits;
 #  endif
 }
-/* Four e4m3 as bf16, and all bits of those that are NaN. Bytes of sign and
- * exponent beside bytes of the rest are the values times 2^-120, subnormals
- * too; what would be 480 is NaN. */
+/* Four e4m3 as bf16, and all bits of those that are NaN. Bytes of sign and exponent
+ * beside bytes of the rest are the values times 2^-120, subnormals too; what would be 480
+ * is NaN. */
 typedef struct brain_of_e4m3_ {
   uint32_t at[2], is_nan[2];
   MPNUM_INLINE uint32_t number_or_nan(uint32_t number, uint32_t is_nan) {
@@ -353,8 +350,7 @@ four_brain_of_(const four_of_<mpnum_e4m3>::type &x) {
 # endif
 #endif
 
-/* From floats, plain or saturating, of types that have more than the scalar
- * form. */
+/* From floats, plain or saturating, of types that have more than the scalar form. */
 template <class T> struct four_from_floats_ { static constexpr bool exists = false; };
 #define MPNUM_FOUR_BY_TWOS_(name, form, call, ...)                      \
  MPNUM_INLINE four_of_<mpnum_##name>::type form(const mpnum_f32x4 &x) { \
@@ -390,8 +386,8 @@ MPNUM_FOUR_FORMS_(mpnum_e3m2x4,
 MPNUM_FOUR_FORMS_(mpnum_e2m3x4,
                   MPNUM_FOUR_AT_ONCE_(mpnum_e2m3x4, sat, mpnum_f32_to_e2m3_sat_x4))
 MPNUM_FOUR_FORMS_(mpnum_e2m1x2, MPNUM_FOUR_AT_ONCE_(mpnum_e2m1x2, sat, e2m1_sat_four_))
-/* e4m3fnuz by e4m3 of twice the value, of which only those above 232 and NaN
- * have other codes: one more. What is 0 has no sign. */
+/* e4m3fnuz by e4m3 of twice the value, of which only those above 232 and NaN have other
+ * codes: one more. What is 0 has no sign. */
 #if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
 MPNUM_REAL_ uint32_t with_one_more_(uint32_t codes, float x, unsigned place) {
 # if MPNUM_ON_DEVICE_
@@ -464,8 +460,7 @@ enum four_way_ {
   four_each_,
   four_by_element_
 };
-/* Between 16 bits and fewer, two at a time, where there are instructions for
- * it. */
+/* Between 16 bits and fewer, two at a time, where there are instructions for it. */
 template <cast_form_ form, class Dst, class Src> struct four_halves_ {
   static constexpr bool exists = false;
 };
@@ -610,8 +605,8 @@ template <class Cast, class Dst> struct four_floats_ {
     return four_joined_<Dst>::at(codes);
   }
 };
-/* bf16 at random are the upper halves of floats, of which the lower ones and
- * those of words carry: 16 bits, as a word's lower half meets zeros. */
+/* bf16 at random are the upper halves of floats, of which the lower ones and those of
+ * words carry: 16 bits, as a word's lower half meets zeros. */
 template <>
 struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>,
                     mpnum_bf16> {
@@ -664,8 +659,7 @@ struct four_by_<Cast, Dst, Src, four_by_element_> {
   }
 };
 
-/* Whether a conversion to a type is an instruction of the target, or little
- * more. */
+/* Whether a conversion to a type is an instruction of the target, or little more. */
 template <class Cast, class Dst> struct is_short_ {
   static constexpr mpnum_type type = type_of<typename packed_<Dst>::element>::value;
   static constexpr bool value =
