@@ -17,7 +17,7 @@ struct scaler_state {
   mpnum_grad_optimizer optimizer;
   mpnum_grad_findings findings;
   uint32_t apply, unused;
-  char workspace[512]; /* mpnum_grad_workspace, which is the device's alone */
+  char workspace[640]; /* mpnum_grad_workspace, which is the device's alone */
 };
 
 inline mpnum_type type_of(at::ScalarType type) {

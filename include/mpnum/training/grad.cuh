@@ -51,23 +51,41 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   if (state != MPNUM_MEETING_LAST_) return;
   mpnum_grad_total_(shared, list);
   findings->squares = shared.own.after_carry;
+  workspace->squares = shared.own.after_carry;
+  workspace->norm = mpnum_root_(mpnum_exact_sum_take_odd_(&shared.own.after_carry));
   mpnum_grad_found_(findings, shared.own, list, factor);
+}
+
+/* The root of the squares of findings, as their pass left it where they are of one pass
+ * and not merged; of the first lane of a warp, all lanes of which call it. room is lost.
+ */
+static __device__ __forceinline__ float
+mpnum_grad_norm_of_(const mpnum_grad_findings *findings,
+                    const mpnum_grad_workspace *workspace, mpnum_exact_sum *room) {
+  const uint64_t *found = reinterpret_cast<const uint64_t *>(&findings->squares);
+  const uint64_t *left = reinterpret_cast<const uint64_t *>(&workspace->squares);
+  const unsigned lane = threadIdx.x % 32;
+  const int is_left = lane >= sizeof *room / 8 || found[lane] == left[lane];
+  if (__all_sync(0xffffffffu, is_left)) return workspace->norm;
+  if (lane != 0) return 0;
+  *room = findings->squares;
+  return mpnum_root_(mpnum_exact_sum_take_odd_(room));
 }
 
 /* What mpnum_grad_scaler_clip would do: reports what a pass found, unless an earlier clip
  * did, and returns the coefficient, or 1 where nothing is to be multiplied. is_reported
- * becomes 1 where the handle has changed. squares are lost. A clip that wants a norm that
- * is unknown is refused: the bound that stays in the handle tells the step. */
-static __device__ __forceinline__ float mpnum_grad_clip_factor_(
-    mpnum_grad_optimizer *optimizer, int *is_reported, const mpnum_grad_scaler *scaler,
-    const mpnum_grad_findings *findings, mpnum_exact_sum *squares, float max_norm) {
+ * becomes 1 where the handle has changed. A clip that wants a norm that is unknown is
+ * refused: the bound that stays in the handle tells the step. */
+static __device__ __forceinline__ float
+mpnum_grad_clip_factor_(mpnum_grad_optimizer *optimizer, int *is_reported,
+                        const mpnum_grad_scaler *scaler,
+                        const mpnum_grad_findings *findings, float norm, float max_norm) {
   float coefficient = 1.0f;
   mpnum_status status = MPNUM_OK;
   *is_reported = 0;
   if (optimizer->stage != MPNUM_GRAD_UNSCALED)
     status = mpnum_grad_scaler_report_unscaled(
-        scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)),
-        mpnum_root_(mpnum_exact_sum_take_odd_(squares)));
+        scaler, optimizer, static_cast<uint32_t>(mpnum_grad_found_inf(findings)), norm);
   if (status == MPNUM_OK) status = mpnum_grad_scaler_can_clip(scaler, optimizer);
   if (status != MPNUM_OK) return coefficient;
   *is_reported = 1;
@@ -92,11 +110,13 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_GRAD_BLOCK
   if (threadIdx.x == 0) meeting.begin();
   mpnum_grad_begin_(shared, list);
   __syncthreads();
+  const float norm =
+      threadIdx.x < 32 ? mpnum_grad_norm_of_(findings, workspace, &shared.own.after_carry)
+                       : 0;
   if (threadIdx.x == 0) {
     mpnum_grad_optimizer handle = *optimizer;
-    shared.own.after_carry = findings->squares;
     shared.factor = mpnum_grad_clip_factor_(&handle, &shared.is_reported, scaler,
-                                            findings, &shared.own.after_carry, max_norm);
+                                            findings, norm, max_norm);
     shared.own.after_carry = mpnum_exact_sum_empty();
     next = handle;
   }

@@ -18,15 +18,17 @@ typedef struct mpnum_grad_list {
 } mpnum_grad_list;
 
 /* What the blocks of a pass add up, in device memory. All bytes 0 before the first pass,
- * and after each. Where blocks was not, or launches of two streams meet in it, what was
- * found is more NaNs than elements, so that a step is skipped, and a clip is refused; and
- * so it is of all that follow, until all of it is set to zero. */
+ * and after each but squares and norm. Where blocks was not, or launches of two streams
+ * meet in it, what was found is more NaNs than elements, so that a step is skipped, and a
+ * clip is refused; and so it is of all that follow, until all of it is set to zero. */
 typedef struct mpnum_grad_workspace {
   mpnum_exact_sum before_carry, after_carry; /* as on the host, which carries at times */
   uint64_t zeros, subnormals, infs, nans;
-  uint64_t first;    /* 2048 times the tile and the element, inverted; 0: none */
-  uint32_t max, min; /* min: the smallest nonzero magnitude less 1, inverted */
-  uint64_t blocks;   /* that are done, and of which launch */
+  uint64_t first;          /* 2048 times the tile and the element, inverted; 0: none */
+  uint32_t max, min;       /* min: the smallest nonzero magnitude less 1, inverted */
+  uint64_t blocks;         /* that are done, and of which launch */
+  mpnum_exact_sum squares; /* what the last pass found, for a clip of the same */
+  float norm;              /* their root */
 } mpnum_grad_workspace;
 
 enum { MPNUM_GRAD_TILE_ = 2048 };

@@ -30,7 +30,7 @@ from toolchain import named
 ARCHS = ["75", "90", "100a", "120a"]
 SIZES = {"float": 4, "double": 8, "mpnum_f16": 2, "mpnum_bf16": 2, "int": 4, "int64_t": 8, "size_t": 8, "uint64_t": 8,
          "mpnum_stats": 48, "mpnum_launch_scratch": 48, "mpnum_histogram": 2056, "mpnum_grad_scaler": 112,
-         "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 440, "mpnum_grad_tensor": 72,
+         "mpnum_grad_optimizer": 40, "mpnum_grad_findings": 264, "mpnum_grad_workspace": 640, "mpnum_grad_tensor": 72,
          "mpnum_row_status": 4, "uint32_t": 4, "mpnum_optimizer_tensor": 120, "mpnum_optimizer_progress": 80,
          "mpnum_quantize_losses": 32}
 UNWRITTEN = 0xb5
@@ -315,7 +315,7 @@ STATES = {"p": ("float", floats(1030)), "m": ("float", floats(1030, 1)), "v": ("
           "multiplier": ("float", one(0.125)), "progress": ("mpnum_optimizer_progress", bytes(80))}
 TENSORS = {"x": ("float", floats(2100)), "y": ("mpnum_f16", halves(331)), "to": ("float", out(331)),
            "histogram": ("mpnum_histogram", bytes(2056)), "findings": ("mpnum_grad_findings", out(1)),
-           "workspace": ("mpnum_grad_workspace", bytes(440)), "tensors": ("mpnum_grad_tensor", out(2)), "before": ("uint64_t", out(3)),
+           "workspace": ("mpnum_grad_workspace", bytes(640)), "tensors": ("mpnum_grad_tensor", out(2)), "before": ("uint64_t", out(3)),
            "scaler": ("mpnum_grad_scaler", out(1)), "handle": ("mpnum_grad_optimizer", out(1)), "apply": ("uint32_t", out(1))}
 # One kernel of each family.
 CASES = [
@@ -511,6 +511,8 @@ CASES = [
                      mpnum_grad_scaler_clip(scaler, handle, made.at, 2, 0.0625f) ||
                      mpnum_grad_scaler_step(scaler, handle, &verdict) || mpnum_grad_scaler_update(scaler, handle);
   *apply = verdict;
+  workspace->squares = findings->squares;
+  workspace->norm = mpnum_grad_norm(findings);
   return status;""", "tensors before"),
     Case("grad_pass_of_blocks", {**TENSORS, "tensors": ("mpnum_grad_tensor", out(70)), "before": ("uint64_t", out(71))},
          """mpnum_grad_list list;
@@ -522,7 +524,10 @@ CASES = [
   mpnum_grad_optimizer own;
   *scaler = scaler_of_1024();
   own = mpnum_grad_optimizer_of(scaler);
-  return mpnum_grad_scaler_unscale(scaler, &own, made.at, PIECES, 0, findings);""", "tensors before scaler"),
+  const int status = mpnum_grad_scaler_unscale(scaler, &own, made.at, PIECES, 0, findings);
+  workspace->squares = findings->squares;
+  workspace->norm = mpnum_grad_norm(findings);
+  return status;""", "tensors before scaler"),
     Case("optimizer_step", STATES, """const three_states made(p, m, v, small, q, lacks, m_small, v_small, bytes, losses, g, h, r,
                                                                 m_byte, v_byte, m_scales, v_scales);
   mpnum_optimizer_list list;

@@ -274,7 +274,7 @@ class Code:
                                                TYPES[f"MPNUM_TYPE_{src_type}"], TYPES[f"MPNUM_TYPE_{dst_type or src_type}"], 0, 1))
         before = machine.allocate(struct.pack("<2Q", 0, tiles))
         made = struct.pack("<5Q2I", tensors.address, before.address, 1, tiles, n, 1, 0)
-        workspace, findings = machine.allocate(bytes(440)), machine.allocate(264)
+        workspace, findings = machine.allocate(bytes(640)), machine.allocate(264)
         pass_kernel, = [one for one in machine.module.functions if "grad_pass_kernel" in one]
         machine.launch(pass_kernel, 1, 256, [findings.address, made, 0, workspace.address])
         return machine.executed

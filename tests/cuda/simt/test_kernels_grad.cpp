@@ -191,7 +191,7 @@ mpnum_grad_scaler scaler_of(float scale) {
 }
 bool is_empty(const mpnum_grad_workspace &workspace) {
   const mpnum_grad_workspace empty = mpnum_grad_workspace();
-  return std::memcmp(&workspace, &empty, sizeof empty) == 0;
+  return std::memcmp(&workspace, &empty, offsetof(mpnum_grad_workspace, squares)) == 0;
 }
 template <class T> bool same(const T &a, const T &b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
@@ -225,6 +225,9 @@ void check_pass(problem &p, float scale, const char *what, bool few_blocks = fal
         static_cast<unsigned long long>(expected.first_tensor),
         static_cast<unsigned long long>(expected.first_bits));
   CHECK(is_empty(p.workspace), "%s: the workspace", what);
+  CHECK(same(p.workspace.squares, expected.squares) &&
+            same(p.workspace.norm, mpnum_grad_norm(&expected)),
+        "%s: what is left for a clip", what);
 }
 
 void every_pair_of_types_is_passed_as_on_the_host(void) {
@@ -517,6 +520,30 @@ void findings_of_ranks_are_merged(void) {
   CHECK(same(ranks[2], merged), "in place");
 }
 
+/* A clip takes the norm of what it is given, also where its workspace has another's. */
+void findings_of_two_passes_are_clipped_by_their_own_norm(void) {
+  for (int is_merged : {0, 1}) {
+    problem p(11);
+    p.add(MPNUM_TYPE_F32, in_place, {1, 5000, 0, 0, 0});
+    const mpnum_grad_scaler &scaler = placed(scaler_of(1024));
+    mpnum_grad_optimizer &handle = placed(mpnum_grad_optimizer_of(&scaler));
+    mpnum_grad_optimizer expected = handle;
+    mpnum_grad_findings &found = placed<mpnum_grad_findings>();
+    check_pass(p, 1024, "before a clip");
+    CHECK(mpnum_grad_read(p.on_host.data(), 1, 1.0f, &found) == MPNUM_OK, "findings");
+    if (is_merged) found = mpnum_grad_findings_merge(found, found);
+    const float limit = 0.75f * mpnum_grad_norm(&found);
+    CHECK(mpnum_grad_scaler_report_unscaled(&scaler, &expected, 0,
+                                            mpnum_grad_norm(&found)) == MPNUM_OK &&
+              mpnum_grad_scaler_clip(&scaler, &expected, p.on_host.data(),
+                                     p.on_host.size(), limit) == MPNUM_OK,
+          "the host's");
+    CHECK_LAUNCH(mpnum_launch_grad_clip(&handle, &scaler, &found, p.list, limit,
+                                        &p.workspace, nullptr));
+    CHECK(p.is_same() && same(handle, expected), "merged: %d", is_merged);
+  }
+}
+
 void plans_refuse_what_devices_cannot_take(void) {
   alignas(8) unsigned char memory[64] = {0};
   std::uint64_t tiles[2] = {77, 77};
@@ -705,6 +732,7 @@ int main(int count, char **arguments) {
                        TEST(states_that_are_refused_are_told),
                        TEST(late_found_infs_are_told),
                        TEST(findings_of_ranks_are_merged),
+                       TEST(findings_of_two_passes_are_clipped_by_their_own_norm),
                        TEST(a_workspace_that_is_not_zero_is_told),
                        TEST(plans_refuse_what_devices_cannot_take),
                        TEST(launchers_refuse_and_return_errors),
