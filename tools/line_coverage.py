@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The C programs of the host's tests, built without optimisation and with gcov's counters, each run by itself: which lines of the
-headers each runs, and by which object file. Called by tools/coverage and tools/mutants --tokens."""
+"""The C programs of the host's tests, or those that run kernels in the simulator, built without optimisation and with gcov's
+counters, each run by itself: which lines of the headers each runs, and by which object file. Called by tools/coverage and
+tools/mutants --tokens."""
 
 import json
 import os
@@ -12,13 +13,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OTHER_BUILD = re.compile(r"-fsanitize|-ffast-math|-O[1-3]")
+SIMULATED = "-std=c++17 -O"  # of tests/cuda/simt
 PIECE = "all_functions"  # of no program: every function of every header, called or not
 
 
 class Programs:
-    """tests: {test: (tier, program, arguments, environment)} of the plain builds of a source tree."""
+    """tests: {test: (tier, program, arguments, environment)} of the plain builds of a source tree; of devices those of the
+    simulator."""
 
-    def __init__(self, source, build, suites, names=()):
+    def __init__(self, source, build, suites, names=(), is_device=False):
         for tool in ("meson", "ninja", "gcov", "gcc"):
             if not shutil.which(tool):
                 raise SystemExit(f"coverage: {tool} was not found")
@@ -28,12 +31,16 @@ class Programs:
                             "-Ddebug=false", *(f"-D{language}_args=--coverage -w" for language in ("c", "cpp")),
                             *(f"-D{language}_link_args=--coverage" for language in ("c", "cpp")), self.build, self.source],
                            check=True, stdout=subprocess.DEVNULL, env={**os.environ, "CC": "gcc", "CXX": "g++"})
+            rules = self.build / "build.ninja"
+            rules.write_text(rules.read_text().replace(f"{SIMULATED}1", f"{SIMULATED}0"))
         targets = {target["filename"][0]: target["target_sources"] for target in self.introspect("targets") if target["filename"]}
         self.tests = {}
         for suite in suites:
             for test in self.introspect("tests"):
                 sources = [part for part in targets.get(test["cmd"][0], []) if "language" in part]
-                is_plain = all(part["language"] == "c" and not OTHER_BUILD.search(" ".join(part["parameters"])) for part in sources)
+                flags = " ".join(flag for part in sources for flag in part["parameters"])
+                is_plain = not OTHER_BUILD.search(flags.replace(f"{SIMULATED}1", "")) and (
+                    SIMULATED in flags if is_device else all(part["language"] == "c" for part in sources))
                 if sources and is_plain and test["is_parallel"] and (not names or test["name"] in names) and any(of.split(":")[-1] == suite for of in test["suite"]):
                     program = str(Path(test["cmd"][0]).relative_to(self.build))
                     self.tests[test["name"]] = (suite, program, test["cmd"][1:], test["env"])
@@ -101,7 +108,7 @@ class Programs:
                 of_file = lines.setdefault(str(path.relative_to(self.source)), {})
                 for line in file["lines"]:
                     of_file.setdefault(line["line_number"], []).append(
-                        (line["function_name"], line["count"], [branch["count"] for branch in line["branches"]]))
+                        (line["function_name"], line["count"], counts_of(line["branches"])))
         return lines
 
     def all_functions(self):
@@ -112,6 +119,12 @@ class Programs:
         subprocess.run(["gcc", "-std=c99", "-O0", "--coverage", "-w", "-fkeep-inline-functions", "-fkeep-static-functions", "-I",
                         self.source / "include", "-c", source, "-o", source.with_suffix(".o")], check=True, cwd=self.build)
         return self.gcov(source.with_suffix(".gcno"))
+
+
+def counts_of(branches):
+    """Those of C++'s calls, which return or throw, are none."""
+    throws = {k for k, branch in enumerate(branches) if branch["throw"]}
+    return [branch["count"] for k, branch in enumerate(branches) if not throws & {k, k + 1}]
 
 
 def add(total, lines):
