@@ -207,6 +207,37 @@ void check_dropout(const matrix &shape, float keep, std::uint64_t offset) {
   check_same(got, want, "dropout", shape, static_cast<unsigned>(offset & 0xff));
 }
 
+/* An element is kept whose word is below keep 2^32: words that are one below it, and
+ * equal to it, in rows by vectors and in others; and with keep 0 none is, whatever its
+ * word. */
+void check_limit(std::uint32_t low_bits, std::uint32_t above, bool is_kept) {
+  for (const std::size_t columns : {std::size_t(72), std::size_t(7)}) {
+    const matrix shape = {1, columns, columns, columns};
+    const vector<float> ones(columns, 1.0f);
+    vector<float> got(columns);
+    std::uint64_t index = 0;
+    while ((mpnum_random(77, index) & 0xff) != low_bits)
+      ++index;
+    const std::uint64_t word = std::uint64_t(mpnum_random(77, index)) + above;
+    const float keep = static_cast<float>(word) / 4294967296.0f; /* exact */
+    CHECK_LAUNCH(mpnum_launch_dropout_rows(view_to(got, shape), view_of(ones, shape),
+                                           keep, 77, index & ~std::uint64_t(3), nullptr));
+    CHECK((got[index % 4] != 0) == is_kept, "word %u, keep %a: %a, %u columns",
+          static_cast<unsigned>(word - above), double(keep), double(got[index % 4]),
+          static_cast<unsigned>(columns));
+    const std::uint64_t index_of_0 = 4 * std::uint64_t(387058783) + 3; /* found */
+    CHECK(mpnum_random(77, index_of_0) == 0, "by a search of all words");
+    CHECK_LAUNCH(mpnum_launch_dropout_rows(view_to(got, shape), view_of(ones, shape), 0,
+                                           77, index_of_0 - 3, nullptr));
+    for (std::size_t i = 0; i < columns; ++i)
+      CHECK(got[i] == 0, "keep 0: %a at %u", double(got[i]), static_cast<unsigned>(i));
+  }
+}
+void dropout_keeps_words_below_its_limit(void) {
+  check_limit(0xff, 1, true);
+  check_limit(0, 0, false);
+}
+
 #if defined(__SSE2__) && !TEST_ON_GPU
 /* What a launcher computes does not depend on the rounding of its caller, nor raise what
  * he did not. Ones times the scale of dropout round nowhere. */
@@ -614,6 +645,7 @@ int main(int count, char **arguments) {
 #endif
                        TEST(fast_rows_have_the_light_bits),
                        TEST(what_has_no_fast_form_is_refused),
+                       TEST(dropout_keeps_words_below_its_limit),
                        TEST(environments_change_nothing),
                        TEST(what_does_not_fit_launches_nothing),
                    });
