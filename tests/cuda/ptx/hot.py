@@ -15,6 +15,7 @@ LINES = {"sass": re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(?P<guard>@!?U?P\w+\s+)?(?
          "ptx": re.compile(r"\t(?P<guard>@!?%p\d+ )?(?P<text>[a-z][\w.:]*\s*[^;]*?);")}
 LABELS = {"sass": re.compile(r"(\.L_x_\d+):"), "ptx": re.compile(r"(\$L__BB\w+):")}
 KERNELS = {"sass": re.compile(r"\.text\.(\w+):"), "ptx": re.compile(r"(?:\.visible )?\.entry (\w+)\(")}
+SOURCE_LINE = re.compile(r'\s*//## File ".*", line (\d+)')
 TARGET = {"sass": re.compile(r"`\((\.L_x_\d+)\)"), "ptx": re.compile(r"(\$L__BB\w+)")}
 WIDE_ACCESS = {"sass": re.compile(r"(LDG|STG)\S*\.(128|256)\b"),
                "ptx": re.compile(r"(ld|st)\.global(?:\.\w+)*?\.v(2|4|8)\.[a-z](32|64)\b")}
@@ -28,6 +29,7 @@ class Instruction:
     text: str
     is_guarded: bool
     labels: list
+    line: int = 0  # of the source, where nvdisasm -g says so
 
     @property
     def opcode(self):
@@ -56,15 +58,18 @@ def nvdisasm():
 
 def kernels_of(text, dialect):
     """{kernel: instructions} of what nvdisasm -c prints, or of PTX."""
-    found, instructions, labels = {}, None, []
+    found, instructions, labels, number = {}, None, [], 0
     for line in text.splitlines():
         kernel, label, code = (rows[dialect].match(line) for rows in (KERNELS, LABELS, LINES))
+        source = SOURCE_LINE.match(line)
         if kernel:
-            instructions, labels = found.setdefault(kernel[1], []), []
+            instructions, labels, number = found.setdefault(kernel[1], []), [], 0
+        elif source:
+            number = int(source[1])
         elif label and instructions is not None:
             labels.append(label[1])
         elif code and instructions is not None:
-            instructions.append(Instruction(code["text"], bool(code["guard"]), labels))
+            instructions.append(Instruction(code["text"], bool(code["guard"]), labels, number))
             labels = []
     return found
 

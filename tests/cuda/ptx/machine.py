@@ -27,7 +27,8 @@ class Compiled:
     def __init__(self, function, machine):
         self.function = function
         translation = Translation(function, machine.module, machine.addresses_for(function), machine.is_profiled)
-        self.visits = translation.visits
+        self.starts = set(translation.block_starts())
+        self.issued = Counter()  # of instructions where blocks begin: how often warps execute them
         self.instructions, self.is_generator = translation.instructions, translation.is_generator
         self.filename = f"<PTX {function.name}>"
         names = {**translation.helpers, "memory": machine.memory, "machine": machine}
@@ -40,7 +41,7 @@ class Machine:
 
     def __init__(self, text, is_profiled=False):
         self.module = parse(text)
-        self.is_profiled = is_profiled  # whether opcodes() knows
+        self.is_profiled = is_profiled  # whether issued() knows
         self.memory = GlobalSpace()
         self.executed = 0  # instructions
         self.functions = {}
@@ -61,16 +62,13 @@ class Machine:
         """Makes later uses of an allocation errors."""
         self.memory.remove(buffer)
 
-    def opcodes(self):
-        """{opcode with its types: how often it was executed}, of all functions."""
-        found = Counter()
-        for compiled in self.functions.values():
-            times = 0
-            starts = set(compiled.function.labels.values())
-            for place, one in enumerate(compiled.function.instructions):
-                is_first = place in starts or place == 0 or compiled.function.instructions[place - 1].opcode == "bra"
-                times = compiled.visits[place] if is_first else times
-                found[".".join([one.opcode, *one.modifiers])] += times
+    def issued(self, name):
+        """{line of PTX: how often warps executed it} of a function. A warp does what the lane does that comes there most often."""
+        compiled, times = self.functions[name], 0
+        found = {}
+        for place, one in enumerate(compiled.function.instructions):
+            times = compiled.issued[place] if place in compiled.starts else times
+            found[one.line] = times
         return found
 
     def addresses_for(self, function):
@@ -135,6 +133,7 @@ class Thread:
     def __init__(self, index, tid, block, warp, params):
         self.index, self.tid, self.block, self.warp, self.params = index, tid, block, warp, params
         self.lane = index % 32
+        self.visits = Counter()  # of instructions where blocks begin
         self.asked = self.answer = self.running = None
         self.is_done = False
         self.own_local = None
@@ -208,6 +207,14 @@ class Block:
             self.shared_addresses[variable.name] = buffer.address
 
     def run(self, order):
+        self.run_threads(order)
+        for warp in self.warps:
+            most = Counter()
+            for thread in warp.threads:
+                most |= thread.visits
+            self.compiled.issued += most
+
+    def run_threads(self, order):
         if not self.compiled.is_generator:
             for thread in order(self.threads):
                 self.attempt(thread, self.compiled.run, thread)

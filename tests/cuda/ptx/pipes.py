@@ -13,34 +13,25 @@ from collections import Counter
 
 from ptx import hot
 
-INTEGER = {
-    "sass": re.compile(r"(LOP3|PLOP3|SHF|SHL|SHR|IADD3?|VIADD\w*|VI?H?MNMX\w*|IMNMX|FMNMX3?|HMNMX2|ISETP|FSETP|HSETP2|SEL|FSEL|LEA|PRMT"
-                       r"|F2FP|I2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b"),
-    "ptx": re.compile(r"(add|sub)c?(\.cc)?\.[sub]\d|(and|or|xor|not|shl|shr|shf|lop3|prmt|bfe|bfi|bfind|setp|set|selp|slct|min|max|neg|abs)\b"
-                      r"|cvt\.r\w+(\.satfinite)?(\.relu)?\.(f16|bf16|e4m3|e5m2|e2m1|e2m3|e3m2|ue8m0)|cvt\.r\w+\.f32\.[su]32")}
-SPECIAL = {
-    "sass": re.compile(r"(MUFU|F2F|F2I|I2F|FLO|POPC|BREV)\b"),
-    "ptx": re.compile(r"(ex2|lg2|rcp|rsqrt|sqrt|sin|cos|tanh|clz|popc|brev|div)\b|cvt\.r\w+(\.\w+)?\.(f64|[su]\d+)\.|cvt\.r\w+\.f32\.(f32|[fsu]64)|cvt\.f64\.")}
-# PTX that moves a name, not a value.
-FREE = re.compile(r"(mov|cvta|ld\.param|bar\.warp|cvt\.[us]\d+\.[us]\d+)\b")
+INTEGER = re.compile(r"(LOP3|PLOP3|SHF|SHL|SHR|IADD3?|VIADD\w*|VI?H?MNMX\w*|IMNMX|FMNMX3?|HMNMX2|ISETP|FSETP|HSETP2|SEL|FSEL|LEA|PRMT"
+                     r"|F2FP|I2FP|IABS|BMSK|SGXT|R2P|P2R|FSET|ISET|FCHK)\b")
+SPECIAL = re.compile(r"(MUFU|F2F|F2I|I2F|FLO|POPC|BREV)\b")
 REGISTER = re.compile(r"\bR(\d+)\b")
 LOAD = re.compile(r"LDG\S*\s+R(\d+),(?:\s+R(\d+),)?")  # of 32 bytes to two places
 
 
-def of_opcodes(opcodes, dialect):
-    """(all, integer, special) of {text of an opcode: how often}."""
+def of_opcodes(opcodes):
+    """(all, integer, special) of {opcode of SASS: how often}."""
     found = [0, 0, 0]
     for opcode, times in opcodes.items():
-        if dialect == "ptx" and FREE.match(opcode):
-            continue
         found[0] += times
-        found[1] += times * bool(INTEGER[dialect].match(opcode))
-        found[2] += times * bool(SPECIAL[dialect].match(opcode))
+        found[1] += times * bool(INTEGER.match(opcode))
+        found[2] += times * bool(SPECIAL.match(opcode))
     return found
 
 
-def of_path(path, dialect):
-    return of_opcodes(Counter(one.opcode for one in path), dialect)
+def of_path(path):
+    return of_opcodes(Counter(one.opcode for one in path))
 
 
 def bytes_in_flight(instructions):

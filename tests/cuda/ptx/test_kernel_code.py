@@ -281,7 +281,7 @@ class Code:
         """All instructions of SASS an element, those of the integer and of the special pipe, and bytes in flight a thread."""
         path = kernel.path(self.instructions(kernel, "sass"), "sass")
         elements = kernel.elements(path, "sass")
-        return [round(one / elements, 2) for one in pipes.of_path(path, "sass")] + [pipes.bytes_in_flight(path)]
+        return [round(one / elements, 2) for one in pipes.of_path(path)] + [pipes.bytes_in_flight(path)]
 
     def registers(self, kernel):
         return int(re.search(r"Used (\d+)", self.reports[self.full_name(kernel)])[1])

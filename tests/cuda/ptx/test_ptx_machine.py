@@ -10,7 +10,7 @@ sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harne
 
 import tap
 from ptx.machine import Machine
-from ptx.snippets import f32, fails, launch
+from ptx.snippets import f32, fails, kernel, launch
 
 SHUFFLE = """
   shfl.sync.{mode}.b32 %r3|%p1, %r0, {offset}, {clamp}, {mask};
@@ -348,6 +348,17 @@ AGAIN:
     assert launch(guards, 4) == [None, None, 2, 2]
 
 
+def warps_issue_what_one_of_their_lanes_does():
+    """Thread l goes round l + 1 times: a warp of 32 and one of 8 go round 32 and 40 times."""
+    body = "mov.u32 %r2, 0;\nAGAIN:\nadd.u32 %r2, %r2, 1; setp.le.u32 %p1, %r2, %r0;\n@%p1 bra AGAIN;\nst.global.u32 [%d1], %r2;"
+    machine = Machine(kernel(body), is_profiled=True)
+    target = machine.allocate(4 * 40)
+    machine.launch("kernel", 1, 40, [0, target.address, 0])
+    issued = machine.issued("kernel")
+    found = {one.opcode: issued[one.line] for one in machine.module.function("kernel").instructions[-6:]}
+    assert found == {"mov": 2, "add": 72, "setp": 72, "bra": 72, "st": 2, "ret": 2}, found
+
+
 def scopes_have_their_own_names():
     body = """
   mov.u32 %r2, 1;
@@ -394,5 +405,5 @@ if __name__ == "__main__":
         barriers_that_not_all_reach_are_a_deadlock,
         named_barriers_count_threads, atomics_return_the_old_value, other_blocks_see_what_has_passed_a_fence,
         memory_is_checked,
-        spaces_and_vectors_work, mistakes_are_errors, control_flow_works, scopes_have_their_own_names,
+        spaces_and_vectors_work, mistakes_are_errors, control_flow_works, warps_issue_what_one_of_their_lanes_does, scopes_have_their_own_names,
         blocks_have_shapes))

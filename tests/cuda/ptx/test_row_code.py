@@ -13,12 +13,13 @@ Without an argument the last target is compiled, with one all of them; --update 
 import re
 import struct
 import sys
+from collections import Counter
 from pathlib import Path
 
 sys.path += [str(Path(__file__).resolve().parents[2] / room) for room in ["harness", "cuda"]]
 
 import toolchain
-from ptx import calls, counts, hot, pipes
+from ptx import calls, counts, executed, hot, pipes
 from ptx.machine import Machine
 from toolchain import named
 from tree import ROOT, check
@@ -33,8 +34,12 @@ HEADER = """\
 # tests/cuda/ptx/test_row_code.py compares, and writes this with --update. Of nvcc {version}.
 """
 SHORT, LONG = 512, 1024
+COLUMNS = {"softmax_f16": 1024, "cross_entropy_f16": 32768}  # of rows that are counted whole, as the benchmark has them; 4096 of others
 HELD = {"normalize_held": 16, "norm_backward_held": 32}  # Kernels of rows in registers: threads of a tile.
-TILE, OPTIMIZER_TILE = 2048, 1024
+TILE, OPTIMIZER_TILE, THREADS, TEAMS = 2048, 1024, 256, 16  # teams of the gradient pass take a tile each
+# Pairs of a thread that rows which threads hold keep in registers, of 32; the others are in shared memory.
+PAIRS = {"softmax_held": "row_registers_<{src}>::softmax<{first}>::count", "cross_entropy_held": "row_registers_<{src}>::loss",
+         "softmax_backward_held": "row_pairs_"}
 TITLE = "# Rows and gradients"  # Between the functions and them; tools/gpu-shares reads what follows.
 
 # Kernel: its template arguments, those of its job, and what the job is made of; a to d are memory.
@@ -75,7 +80,7 @@ ROWS = {
     "swiglu_backward_f16": ("activation_backward_rows", "0, mpnum::norm_plain_<mpnum_f16>, mpnum_f16, mpnum_f16", "gate_job_",
                             "gated<mpnum_f16>(a, (mpnum_f16 *)b, (mpnum_f16 *)b + n, c, d, n)"),
     "dropout_f16": ("dropout_rows", "mpnum_f16, mpnum_f16", "dropout_job_",
-                    "{(mpnum_f16 *)b, (const mpnum_f16 *)a, 1, 1, n, n, n, {0xe0000000u, 1.14f, 0, 1, 0}}"),
+                    "{(mpnum_f16 *)b, (const mpnum_f16 *)a, 1, (n + 2047) / 2048, n, n, n, {0xe0000000u, 1.14f, 0, 1, 0}}"),
 }
 SOURCE = """\
 #include <mpnum/kernels.cuh>
@@ -115,10 +120,14 @@ template <class T> __device__ mpnum::gate_job_<mpnum::norm_plain_<T>, T, T> gate
   job.src = static_cast<const T *>(src);
   job.factor = static_cast<const T *>(factor);
   job.dy = static_cast<const T *>(dy);
-  job.rows = job.tiles = 1;
+  job.rows = 1;
+  job.tiles = (n + 2047) / 2048;
   job.columns = n;
-  job.gate.source.low = job.gate.factor.low = -__int_as_float(0x7f800000);
-  job.gate.source.high = job.gate.factor.high = __int_as_float(0x7f800000);
+  job.gate.source.kind = MPNUM_GATE_BOUNDED_;
+  job.gate.source.low = -__int_as_float(0x7f800000);
+  job.gate.source.high = __int_as_float(0x7f800000);
+  job.gate.source.number = -0.0f;
+  job.gate.factor = job.gate.source;
   return job;
 }
 """
@@ -168,6 +177,10 @@ def source():
                     f"  *static_cast<type *>(job) = made;\n}}\n"
                     f'extern "C" __device__ unsigned size_of_{name} = sizeof(mpnum::{job}<{types}>);\n')
         kernels.append(instance)
+        if kernel in PAIRS:
+            first, *others = arguments.split(", ")
+            pairs = PAIRS[kernel].format(first=first, src=others[0])
+            text.append(f'extern "C" __device__ unsigned pairs_of_{name} = mpnum::{pairs};')
     for name, (body, moves, _) in FUNCTIONS.items():
         text.append(FUNCTION.replace("NAME", name).replace("BODY", body).replace("IS_STORED", str(moves - 1)))
     text.append("extern const void *const kernels[];\nconst void *const kernels[] = {")
@@ -179,41 +192,63 @@ class Code:
     def __init__(self, arch, folder, is_profiled=False):
         self.arch, self.is_profiled = arch, is_profiled
         self.text = calls.compile_ptx(source(), folder, arch)
-        ptx = folder / f"{arch}.ptx"
-        ptx.write_text(self.text)
-        said = check(calls.nvcc(), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v", ptx, "-o", folder / f"{arch}.cubin")
-        self.reports = {}
-        for name, report in re.findall(r"Compiling entry function '(\w+)'(.*?Used \d+ registers)", said, re.S):
+        ptx, cubin = folder / f"{arch}.ptx", folder / f"{arch}.cubin"
+        ptx.write_text(executed.with_lines(self.text) if is_profiled else self.text)
+        said = check(calls.nvcc(), "-cubin", f"-arch=sm_{arch}", "-Xptxas", "-v,-lineinfo" if is_profiled else "-v", ptx, "-o", cubin)
+        self.reports, self.shared = {}, {}
+        for name, report in re.findall(r"Compiling entry function '(\w+)'(.*?Used \d+ registers[^\n]*)", said, re.S):
             own = report[report.index(f"properties for {name}"):]
             self.reports[name] = (int(re.search(r"Used (\d+)", own)[1]), int(re.search(r"(\d+) bytes spill stores", own)[1]))
+            self.shared[name] = int(next(iter(re.findall(r"(\d+) bytes smem", own)), 0))
         self.instructions = hot.kernels_of(self.text, "ptx")
         program = hot.nvdisasm()
-        self.sass = hot.kernels_of(check(program, "-c", folder / f"{arch}.cubin"), "sass") if program else {}
+        self.sass = hot.kernels_of(check(program, "-c", *["-g"] * is_profiled, cubin), "sass") if program else {}
         self.cells = {}
 
     def machine(self):
         self.latest = Machine(self.text, self.is_profiled)
         return self.latest
 
-    def opcodes(self, name):
-        """{opcode of PTX: how often it is executed for an element}, and bytes in flight by SASS."""
-        def of(run, *sizes):
-            found = []
-            for one in sizes:
-                run(name, one)
-                found.append(self.latest.opcodes())
-            return found
+    def pipes(self, name):
+        """Of SASS: instructions an element, those of the integer and of the special pipe, bytes in flight a thread; registers;
+        threads and bytes of shared memory of a block. Of a whole row, with what is beside its elements; of the gradient pass and
+        of optimizers of one more tile."""
+        kernel, issued, columns = self.kernel(name), Counter(), 0
         if name in ROWS:
-            few, many = of(self.row, *sizes_of(name))
-            elements = sizes_of(name)[1] - sizes_of(name)[0]
+            columns = elements = COLUMNS.get(name, 2 * TILE)
+            self.row(name, columns)
+            issued = Counter(self.latest.issued(kernel))
         else:
-            few, many = of(self.optimizer if name in OPTIMIZERS else self.gradients, 1, 2)
-            elements = OPTIMIZER_TILE if name in OPTIMIZERS else TILE
-        sass = self.sass[self.kernel(name)]
-        flight = pipes.bytes_in_flight(sass)
-        if any(one.opcode.startswith("UBLKPF") for one in sass):  # which asks for all of a tile or row, of so many elements a thread
+            measure, of = (self.optimizer, OPTIMIZER_TILE) if name in OPTIMIZERS else (self.gradients, TILE)
+            tiles = 1 if name in OPTIMIZERS else TEAMS
+            for times, run in ((1, issued.subtract), (2, issued.update)):
+                measure(name, times * tiles)
+                run(self.latest.issued(kernel))
+            elements = tiles * of
+        blocks = executed.executed(self.sass[kernel], issued)
+        part = executed.part_of_accesses(self.text, blocks, issued)
+        assert part > 0.9, f"{name}: blocks that move {part:.2f} of its bytes are found"
+        opcodes = executed.opcodes(blocks)
+        flight = executed.bytes_in_flight(blocks, issued)
+        if any(one.startswith("UBLKPF") for one in opcodes):  # which asks for all of a tile or row, of so many elements a thread
             flight = max(flight, (64 if name in ROWS else 128) * source_bytes(name))
-        return {one: (times - few[one]) / elements for one, times in many.items()}, flight
+        threads, shared = self.shape(name, columns)
+        return [*(round(32 * one / elements, 2) for one in pipes.of_opcodes(opcodes)), flight, self.registers(name),
+                threads, shared + self.shared[kernel]]
+
+    def shape(self, name, columns):
+        """Threads of a block, and the bytes of shared memory that a launch gives it."""
+        kernel, tiles = ROWS[name][0] if name in ROWS else "", -(-columns // TILE)
+        if kernel in HELD:
+            threads = HELD[kernel] * tiles
+            return 128 if threads <= 32 else threads, 0
+        if not kernel or kernel.startswith(("activation", "dropout")):
+            return THREADS, 0
+        threads, planes = THREADS if tiles == 1 else 32 * tiles, 2 if "backward" in name else 1
+        if kernel not in PAIRS:
+            return threads, 4 * planes * columns * threads // (32 * tiles)
+        pairs = struct.unpack("<I", bytes(self.latest.module.variables[f"pairs_of_{name}"].data))[0]
+        return threads, 8 * (TILE // 64 - pairs) * threads
 
     def function(self, name):
         """Instructions of PTX an element and beside them, registers, and instructions of SASS an element."""
@@ -251,16 +286,25 @@ class Code:
         """Instructions that a row of so many columns takes, of all threads."""
         arguments = ROWS[name][1]
         machine = self.machine()
-        data = machine.allocate(b"".join(struct.pack("<e" if "f16" in arguments else "<f", (i * 37 % 256 - 128) / 32)
-                                         for i in range(columns)))
-        out, one, two, job = (machine.allocate(bytes(4 * columns)) for _ in range(4))
-        two.data[:4] = struct.pack("<f", 1.0) if "e4m3" in name else struct.pack("<i", 5)
+        values = [(i * 37 % 256 - 128) / 32 for i in range(columns)]
+        elements = struct.pack(f"<{columns}{'e' if 'f16' in arguments else 'f'}", *values).ljust(4 * columns, b"\0")
+        is_norm, is_gate = name.startswith(("layer", "rms")), "swiglu" in name
+        data, one, two = (machine.allocate(elements) for _ in range(3))
+        out, job = (machine.allocate(bytes(4 * columns)) for _ in range(2))
+        if is_norm:  # weights
+            (one if "e4m3" in name else two).data[:] = struct.pack(f"<{columns}f", *values)
+        if "e4m3" in name:
+            two.data[:4] = struct.pack("<f", 1.0)
+        elif not (is_norm or is_gate):  # a target
+            two.data[:4] = struct.pack("<i", 5)
         machine.launch(name, 1, 1, [job.address, data.address, out.address, one.address, two.address, columns])
         size = struct.unpack("<I", bytes(machine.module.variables[f"size_of_{name}"].data))[0]
         before = machine.executed
         planes = 2 if "backward" in name else 1
-        threads = HELD[ROWS[name][0]] * (columns // TILE) if ROWS[name][0] in HELD else 32
-        machine.launch(self.kernel(name), 1, (threads, 1), [bytes(job.data[:size])], dynamic_shared=max(4 * columns * planes, 8192))
+        kernel, tiles = ROWS[name][0], -(-columns // TILE)
+        is_tiles = kernel.startswith(("activation", "dropout"))  # a warp each
+        shape = (HELD[kernel] * tiles, 1) if kernel in HELD else (32, tiles) if is_tiles else (32 * tiles, 1)
+        machine.launch(self.kernel(name), 1, shape, [bytes(job.data[:size])], dynamic_shared=max(4 * columns * planes, 8192))
         return machine.executed - before
 
     def gradients(self, name, tiles):

@@ -56,7 +56,7 @@ class Translation:
         self.uses = Counter()
         self.given = set()  # registers that some instruction sets
         self.depth = 0
-        self.visits = [0] * len(function.instructions) if is_profiled else None  # of the blocks that begin there
+        self.is_profiled = is_profiled  # whether threads count how often they come to the blocks that begin there
         self.is_generator = any(one.opcode in COLLECTIVES for one in function.instructions)
         self.write()
 
@@ -192,9 +192,8 @@ class Translation:
 
     def block(self, starts, number, instructions, is_loop):
         self.emit(f"count += {len(instructions)}")
-        if self.visits:
-            self.helpers["visits"] = self.visits
-            self.emit(f"visits[{starts[number]}] += 1")
+        if self.is_profiled:
+            self.emit(f"t.visits[{starts[number]}] += 1")
         if is_loop:
             self.emit(f"if count > {MOST_INSTRUCTIONS}: t.fail('an endless loop, it seems')")
         for place, instruction in enumerate(instructions, starts[number]):
