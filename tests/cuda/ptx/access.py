@@ -163,9 +163,26 @@ def nothing(name, modifiers, _operands, _context):
 
 
 @opcode("cp")
-def prefetch(_name, modifiers, operands, context):
-    """cp.async.bulk.prefetch.L2.global: no effect but that of its addresses."""
-    for word in ("async", "bulk", "prefetch", "L2", "global"):
-        modifiers.one_of(word)
-    address, size = operands
-    return [f"memory.check_prefetch({context.address(address)}, {context.value(size, 32)})"]
+def copy(_name, modifiers, operands, context):
+    """cp.async, its groups and waits; cp.async.bulk.prefetch.L2.global: no effect but that of its addresses."""
+    modifiers.one_of("async")
+    if modifiers.flag("bulk"):
+        for word in ("prefetch", "L2", "global"):
+            modifiers.one_of(word)
+        address, size = operands
+        return [f"memory.check_prefetch({context.address(address)}, {context.value(size, 32)})"]
+    if modifiers.flag("commit_group"):
+        return ["t.commit_copies()"]
+    if modifiers.flag("wait_group"):
+        return [f"t.wait_for_copies({int(operands[0])})"]
+    if modifiers.flag("wait_all"):
+        return ["t.commit_copies()", "t.wait_for_copies(0)"]
+    cache = modifiers.one_of("ca", "cg")
+    modifiers.one_of("shared", "shared::cta")
+    modifiers.one_of("global")
+    take_hints(modifiers)
+    to, source, size, *read = operands
+    if size not in (4, 8, 16) or (cache == "cg" and size != 16):
+        raise ValueError("unknown size")
+    read = context.value(read[0], 32) if read else str(size)
+    return [f"t.begin_copy({context.address(to)}, {context.address(source)}, {size}, {read})"]

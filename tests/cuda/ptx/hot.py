@@ -22,6 +22,7 @@ WIDE_ACCESS = {"sass": re.compile(r"(LDG|STG)\S*\.(128|256)\b"),
 
 ACCESS = {"sass": re.compile(r"(LDG|STG)(?:\.ENL2|\.EF|\.E|\.CONSTANT|\.STRONG\S*)*(?:\.(U8|S8|U16|S16|64|128|256))?"),
           "ptx": re.compile(r"(ld|st)\.global(?:\.nc)?(?:\.v(2|4|8))?\.[a-z](8|16|32|64)\b")}
+COPY = {"sass": re.compile(r"LDGSTS(?:\.(?!64|128)\w+)*(?:\.(64|128))?"), "ptx": re.compile(r"cp\.async\.c[ag]\.shared\.global\s.*,\s*(\d+)$")}
 
 
 @dataclass
@@ -173,6 +174,9 @@ def loop_path(instructions, dialect):
 
 def moved_bytes(instruction, dialect):
     """Of global memory, by a thread; 0 of what is no access."""
+    copy = COPY[dialect].match(instruction.text)
+    if copy:
+        return int(copy[1] or 32) // (8 if dialect == "sass" else 1)
     match = ACCESS[dialect].match(instruction.text)
     if not match:
         return 0

@@ -137,6 +137,7 @@ class Thread:
         self.asked = self.answer = self.running = None
         self.is_done = False
         self.own_local = None
+        self.copies, self.groups = [], 0  # that it has not waited for, (group, to, source, data, size); commits
 
     @property
     def local(self):
@@ -172,6 +173,35 @@ class Thread:
         if address & ~WINDOW_MASK != window:
             raise PtxError(f"cvta.to of an address of another space: {address:#x}")
         return address & WINDOW_MASK
+
+    def begin_copy(self, to, source, size, read):
+        """cp.async: what is there is lost at once, what comes is there when the thread has waited for it; the source is read at
+        any time between."""
+        if read > size:
+            raise PtxError(f"a copy of {size} bytes that reads {read}")
+        memory = self.block.machine.memory
+        memory.check_copy(source, size, read)
+        data = [memory.load(source + i, 1) for i in range(read)]
+        self.block.shared.begin_copy(to, size, self)
+        self.copies.append((self.groups, to, source, data, size))
+
+    def commit_copies(self):
+        self.groups += 1
+
+    def wait_for_copies(self, left):
+        """For all groups that are committed but the last few."""
+        memory, shared = self.block.machine.memory, self.block.shared
+        done = [one for one in self.copies if one[0] < self.groups - left]
+        self.copies = [one for one in self.copies if one[0] >= self.groups - left]
+        for _, to, source, data, size in done:
+            if [memory.load(source + i, 1) for i in range(len(data))] != data:
+                raise PtxError(f"the source of a copy, {source:#x}, changes before it is waited for")
+            for i, byte in enumerate([*data, *[0] * (size - len(data))]):
+                shared.store(to + i, 1, byte, self)
+
+    def leave(self):
+        if self.copies:
+            raise PtxError(f"thread {self.tid} returns before {len(self.copies)} of its copies are done")
 
     def fail(self, what):
         raise PtxError(what)
@@ -218,6 +248,7 @@ class Block:
         if not self.compiled.is_generator:
             for thread in order(self.threads):
                 self.attempt(thread, self.compiled.run, thread)
+                thread.leave()
             return
         for thread in self.threads:
             thread.running = self.compiled.run(thread)
@@ -240,6 +271,7 @@ class Block:
                 thread.asked = self.attempt(thread, thread.running.send, None)
         except StopIteration:
             thread.asked, thread.is_done = None, True
+            thread.leave()
             return
         asked = thread.asked
         if asked.mask is not None and not asked.mask >> thread.lane & 1:

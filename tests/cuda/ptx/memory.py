@@ -77,6 +77,14 @@ class Space:
         self.find(address, 1, "prefetch")
         self.find(address + size - 1, 1, "prefetch")
 
+    def check_copy(self, address, size, read):
+        """Whether an asynchronous copy of size bytes, a power of two, may read some of them."""
+        if address % size:
+            raise PtxError(f"misaligned: a copy of {size} bytes at {address:#x}")
+        for place in (address, address + read - 1):
+            if read:
+                self.find(place, 1, "copy")
+
     def atomic(self, address, size, function):
         """Replaces the value by function(value); returns the old one."""
         old = self.load(address, size)
@@ -189,6 +197,12 @@ class SharedSpace(Space):
         super().store(address, size, value)
         if thread:
             self.note(address, size, thread, True)
+
+    def begin_copy(self, address, size, thread):
+        """What an asynchronous copy writes is undefined until its thread has waited for it."""
+        buffer, offset = self.find(address, size, "copy")
+        buffer.undefined[offset:offset + size] = b"\1" * size
+        self.note(address, size, thread, True)
 
     def note(self, address, size, thread, is_write, is_atomic=False):
         access = access_of(thread, is_atomic)

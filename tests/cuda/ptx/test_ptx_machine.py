@@ -161,6 +161,85 @@ def a_missing_barrier_of_global_memory_is_a_race():
             fails("race", body.format(barrier=barrier, other=other), threads=64, blocks=blocks, order="reverse")
 
 
+# Each thread copies 16 bytes, then 8 others, and reads the second word of what it or another one copied.
+COPIES = """
+  mov.u32 %r2, words;
+  shl.b32 %r3, %r0, 4;
+  add.u32 %r4, %r2, %r3;
+  cvt.u64.u32 %d3, %r3;
+  add.u64 %d3, %d3, %d0;
+  cp.async.cg.shared.global [%r4], [%d3], 16;
+  cp.async.commit_group;
+  cp.async.ca.shared.global.L2::128B [%r4+1024], [%d3+1024], 8;
+  {wait}
+  xor.b32 %r5, %r3, {other};
+  add.u32 %r5, %r5, %r2;
+  ld.shared.u32 %r6, [%r5+{place}];
+  st.global.u32 [%d1], %r6;
+  {more}
+  cp.async.wait_all;
+"""
+STAGES = ".shared .align 16 .b8 words[2048];"
+WAITS = {1: "cp.async.commit_group; cp.async.wait_group 1;", 0: "cp.async.commit_group; cp.async.wait_group 0;"}
+
+
+def copies(wait, place=4, other=0, more="", **options):
+    body = COPIES.format(wait=wait, place=place, other=other, more=more)
+    return {"body": body, "threads": 64, "words": range(512), "module": STAGES, **options}
+
+
+def copies_are_there_once_a_thread_has_waited():
+    own = [4 * lane + 1 for lane in range(64)]
+    for wait in (*WAITS.values(), "cp.async.wait_all;"):
+        assert launch(**copies(wait)) == own, wait
+    assert launch(**copies("cp.async.wait_group 0;")) == own  # the second copy is in no group that is committed
+    assert launch(**copies(WAITS[0], place=1028)) == [word + 256 for word in own]
+    fails("uninitialised", **copies(""))
+    fails("uninitialised", **copies("cp.async.wait_group 1;"))
+    fails("uninitialised", **copies("bar.sync 0;"))
+    fails("uninitialised", **copies(WAITS[1], place=1028))
+    fails("uninitialised", **copies("cp.async.wait_group 0;", place=1028))
+
+
+def copies_are_there_for_others_behind_a_barrier():
+    warp, block = "bar.warp.sync -1;", "bar.sync 0;"
+    for order in ("forward", "reverse"):
+        got = launch(**copies(WAITS[0] + warp, other=16, order=order))
+        assert got == [4 * (lane ^ 1) + 1 for lane in range(64)], got
+        got = launch(**copies(WAITS[0] + block, other=512, order=order))
+        assert got == [4 * (lane ^ 32) + 1 for lane in range(64)], got
+    fails("uninitialised", **copies(WAITS[0], other=16))
+    fails("race", **copies(WAITS[0] + warp, other=512))
+    fails("uninitialised", **copies(WAITS[1] + warp, place=1028, other=16))
+    # Both lanes of two read what the first one copied. A barrier before the wait is none.
+    for wait in (WAITS[0], warp + WAITS[0]):
+        given = copies(wait)
+        given["body"] = given["body"].replace("xor.b32 %r5, %r3, 0;", "and.b32 %r5, %r3, -32;")
+        fails("race", **given)
+        given["body"] = given["body"].replace(wait, wait + warp)
+        assert launch(**given) == [4 * (lane & -2) + 1 for lane in range(64)]
+    # A copy to a place that another thread still reads.
+    again = "cp.async.ca.shared.global [%r4], [%d3], 16;"
+    fails("race", **copies(WAITS[0] + warp, other=16, more=again))
+    launch(**copies(WAITS[0] + warp, other=16, more=warp + again))
+
+
+def copies_read_what_stays_and_fill_with_zeros():
+    body = COPIES.replace("[%d3], 16;", "[%d3], 16, {read};").replace(" .cg", ".ca").replace("{wait}", "cp.async.wait_all;")
+    for read, word in ((8, 5), (4, 0), (0, 0)):
+        got = launch(body.format(read=read, place=4, other=0, more=""), 2, range(512), module=STAGES)
+        assert got == [1 if read == 8 else 0, word], (read, got)
+    fails("reads 20", body.format(read=20, place=4, other=0, more=""), words=range(512), module=STAGES)
+    change = "mov.u32 %r7, 9; st.global.u32 [%d3+4], %r7;"
+    fails("changes before", **copies(WAITS[1], more=change.replace("+4", "+1028")))
+    launch(**copies(WAITS[1], more=change))
+    fails("misaligned", **copies(WAITS[0]) | {"body": copies(WAITS[0])["body"].replace("[%d3], 16", "[%d3+8], 16")})
+    fails("misaligned", **copies(WAITS[0]) | {"body": copies(WAITS[0])["body"].replace("[%r4], [", "[%r4+8], [")})
+    fails("out of bounds", **copies(WAITS[0]) | {"words": range(448)})
+    fails("returns before", **copies(WAITS[1]) | {"body": copies(WAITS[1])["body"].replace("cp.async.wait_all;", "")})
+    fails("unknown size", body="cp.async.cg.shared.global [%r0], [%d0], 8;")
+
+
 def barriers_that_not_all_reach_are_a_deadlock():
     fails("deadlock", "bar.sync 1, 96;", threads=64)
     body = """
@@ -402,7 +481,8 @@ if __name__ == "__main__":
         shuffles_take_from_their_lane, a_lane_outside_a_shuffle_is_undefined,
         a_mask_names_those_that_take_part, votes_count_the_lanes_of_the_mask, warps_reduce,
         barriers_order_shared_memory, a_missing_barrier_is_a_race, a_missing_barrier_of_global_memory_is_a_race,
-        barriers_that_not_all_reach_are_a_deadlock,
+        copies_are_there_once_a_thread_has_waited, copies_are_there_for_others_behind_a_barrier,
+        copies_read_what_stays_and_fill_with_zeros, barriers_that_not_all_reach_are_a_deadlock,
         named_barriers_count_threads, atomics_return_the_old_value, other_blocks_see_what_has_passed_a_fence,
         memory_is_checked,
         spaces_and_vectors_work, mistakes_are_errors, control_flow_works, warps_issue_what_one_of_their_lanes_does, scopes_have_their_own_names,
