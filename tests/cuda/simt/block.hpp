@@ -64,6 +64,14 @@ struct call {
 
 enum class state { ready, at_barrier, at_warp_function, exited };
 
+/* An asynchronous copy that its thread has not waited for; group: commits before it. */
+struct copy {
+  char *to;
+  const char *from;
+  unsigned size, group;
+  char bytes[16]; /* of the source when it began */
+};
+
 struct thread {
   explicit thread(unsigned place_in_block)
       : number(place_in_block), stack(run, this, place_in_block) {}
@@ -74,6 +82,8 @@ struct thread {
   simt::state state = state::exited;
   simt::call call = {};
   std::uint64_t result = 0;
+  std::vector<copy> copies;
+  unsigned groups = 0; /* that it committed */
   fiber stack;
 };
 
@@ -109,6 +119,9 @@ inline void thread::run(void *self) {
   machine &m = the_machine();
   try {
     if (!m.cancelling) m.kernel();
+    if (!m.cancelling && !m.current->copies.empty())
+      report(rule::copies_are_waited_for, "thread %u returns before its copies are done",
+             m.current->number);
   } catch (const cancelled &) {
   } catch (...) {
     report(rule::no_exception, "thread %u left the kernel by a C++ exception",
@@ -246,8 +259,10 @@ inline void run_block() {
   for (unsigned first = 0; first < m.size; first += 32)
     warps.push_back({first, std::min(32u, m.size - first)});
   if (active_schedule.order == order::backward) std::reverse(warps.begin(), warps.end());
-  for (unsigned i = 0; i < m.size; ++i)
+  for (unsigned i = 0; i < m.size; ++i) {
     m.threads[i]->state = state::ready;
+    m.threads[i]->copies.clear();
+  }
   m.spins = 0;
 
   for (;;) {

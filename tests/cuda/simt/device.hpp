@@ -10,8 +10,11 @@
 #include "weak.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #if defined(__clang__)
 # pragma clang diagnostic push
@@ -29,6 +32,46 @@ inline int __syncthreads_and(int predicate, simt::place where = SIMT_HERE) {
 }
 inline int __syncthreads_or(int predicate, simt::place where = SIMT_HERE) {
   return simt::meet_at_barrier("__syncthreads_or", where, predicate != 0) != 0;
+}
+
+/* Copies to shared memory that go on while their thread does, cuda_pipeline.h's. What is
+ * written may be there from the call on, so that what was there is lost, or only once the
+ * thread has waited; until then it is poison. What is read may be read at either time. */
+
+inline void __pipeline_memcpy_async(void *to, const void *from, std::size_t size) {
+  simt::thread &self = *simt::the_machine().current;
+  simt::copy made = {static_cast<char *>(to),
+                     static_cast<const char *>(from),
+                     static_cast<unsigned>(size),
+                     self.groups,
+                     {}};
+  if ((size != 4 && size != 8 && size != 16) ||
+      (reinterpret_cast<std::size_t>(to) | reinterpret_cast<std::size_t>(from)) % size) {
+    simt::report(simt::rule::copies_are_aligned,
+                 "thread %u copies %zu bytes from %p to %p", self.number, size, from, to);
+    throw simt::cancelled();
+  }
+  std::memcpy(made.bytes, from, size);
+  std::memset(to, simt::active_schedule.poison, size);
+  self.copies.push_back(made);
+}
+inline void __pipeline_commit() { ++simt::the_machine().current->groups; }
+/* For all groups that are committed but the last few. */
+inline void __pipeline_wait_prior(std::size_t few) {
+  simt::thread &self = *simt::the_machine().current;
+  std::vector<simt::copy> left;
+  for (const simt::copy &one : self.copies) {
+    if (one.group + few >= self.groups) {
+      left.push_back(one);
+      continue;
+    }
+    if (std::memcmp(one.bytes, one.from, one.size) != 0)
+      simt::report(simt::rule::copies_keep_their_source,
+                   "thread %u copies %p, which changes before it has waited", self.number,
+                   static_cast<const void *>(one.from));
+    std::memcpy(one.to, one.bytes, one.size);
+  }
+  self.copies = std::move(left);
 }
 
 /* Warp functions. */

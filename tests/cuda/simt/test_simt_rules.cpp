@@ -216,6 +216,81 @@ void dropped_barriers_show_in_some_order(void) {
   CHECK(wrong_schedules_of(turn_warp<false>, 63, -1) > 0, "none of the warp");
 }
 
+/* Copies that go on while a thread does: four rounds by two stages. Each thread copies
+ * 16 bytes, and its warp reads what others copied. */
+enum copying { right, without_wait, a_group_too_few, without_barrier, refilled_early };
+template <copying how> __global__ void copy_ahead(int *out, const int *src) {
+  alignas(16) __shared__ int stages[2][2][128];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const auto ask = [=](unsigned round) {
+    if (round < 4)
+      __pipeline_memcpy_async(stages[warp][round % 2] + 4 * lane,
+                              src + 256 * round + 4 * threadIdx.x, 16);
+    __pipeline_commit();
+  };
+  int sum = 0;
+  ask(0);
+  for (unsigned round = 0; round < 4; ++round) {
+    if (how == refilled_early) ask(round + 1);
+    if (how != without_wait)
+      __pipeline_wait_prior(how == a_group_too_few || how == refilled_early);
+    if (how != without_barrier) __syncwarp();
+    if (how != refilled_early) ask(round + 1);
+    for (unsigned i = 0; i < 4; ++i)
+      sum += stages[warp][round % 2][32 * i + lane];
+  }
+  __pipeline_wait_prior(0);
+  out[threadIdx.x] = sum;
+}
+int wrong_copies(void (*kernel)(int *, const int *)) {
+  std::vector<int> src(1024), want(64);
+  for (unsigned i = 0; i < src.size(); ++i) {
+    src[i] = static_cast<int>(i * i);
+    want[i / 128 % 2 * 32 + i % 32] += src[i];
+  }
+  return wrong_schedules([&] {
+    std::vector<int> out(64);
+    CHECK(launch(kernel, {1, 64}, out.data(), src.data()) == cudaSuccess, "%s",
+          simt::last_fault().text.c_str());
+    return out == want;
+  });
+}
+void copies_are_there_once_a_thread_has_waited(void) {
+  CHECK(wrong_copies(copy_ahead<right>) == 0, "wait and barrier");
+  CHECK(wrong_copies(copy_ahead<without_wait>) == 6, "no wait");
+  CHECK(wrong_copies(copy_ahead<a_group_too_few>) == 6, "one group too few");
+  CHECK(wrong_copies(copy_ahead<without_barrier>) > 0, "no barrier");
+  CHECK(wrong_copies(copy_ahead<refilled_early>) > 0, "a stage that is still read");
+}
+__global__ void copy_of_what_changes(int *out) {
+  alignas(16) __shared__ int stage[4];
+  __pipeline_memcpy_async(stage, out, 16);
+  __pipeline_commit();
+  out[2] = 5;
+  __pipeline_wait_prior(0);
+}
+__global__ void copy_that_is_misaligned(int *out) {
+  alignas(16) __shared__ int stage[8];
+  __pipeline_memcpy_async(stage + 1, out, 16);
+}
+__global__ void copy_of_twelve_bytes(int *out) {
+  alignas(16) __shared__ int stage[4];
+  __pipeline_memcpy_async(stage, out, 12);
+}
+__global__ void copy_without_end(int *out) {
+  alignas(16) __shared__ int stage[4];
+  __pipeline_memcpy_async(stage, out, 8);
+  __pipeline_wait_prior(0); /* nothing is committed */
+}
+void wrong_copies_are_named(void) {
+  check_fault(copy_of_what_changes, {1, 1}, simt::rule::copies_keep_their_source,
+              "which changes");
+  check_fault(copy_that_is_misaligned, {1, 1}, simt::rule::copies_are_aligned,
+              "16 bytes");
+  check_fault(copy_of_twelve_bytes, {1, 1}, simt::rule::copies_are_aligned, "12 bytes");
+  check_fault(copy_without_end, {1, 1}, simt::rule::copies_are_waited_for, "thread 0");
+}
+
 /* A reduction whose second step reads warps that the block does not have. */
 template <bool guards> __global__ void block_max(int *out) {
   __shared__ int warps[32];
@@ -328,6 +403,8 @@ int main(void) {
   TAP_RUN(deadlocks_end);
   TAP_RUN(exceptions_do_not_pass);
   TAP_RUN(dropped_barriers_show_in_some_order);
+  TAP_RUN(copies_are_there_once_a_thread_has_waited);
+  TAP_RUN(wrong_copies_are_named);
   TAP_RUN(unwritten_shared_memory_shows_in_results);
   TAP_RUN(wrong_shuffles_show_in_results);
   TAP_RUN(tails_off_by_one_show);
