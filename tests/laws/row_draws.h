@@ -36,9 +36,16 @@ static mpnum_type row_type(law_draw *d) { /* f32 keeps the payloads of NaNs */
   return law_below(d, 3) ? law_pick(d, row_types) : MPNUM_TYPE_F32;
 }
 
+/* For kernels, of which some rows are longer than that; 0: none. */
+static size_t long_row = 0;
+
 static void draw_rows(law_draw *d) {
   d->columns = law_size(d, TILE, 6500);
   d->rows = d->columns > 400 ? law_below(d, 7) : law_size(d, 12, 40);
+  if (long_row && law_below(d, 16) == 0) {
+    d->columns = long_row + law_below(d, TILE);
+    d->rows = 1 + law_below(d, 2);
+  }
   d->column_tile = d->row_tile = 64;
   if (law_below(d, 3) == 0) d->column_tile = TILE;
   d->row_unit = 1;

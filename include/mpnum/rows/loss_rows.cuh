@@ -70,7 +70,8 @@ template <class G, class Through> struct loss_writer_ {
                         bits == (has_powers && !fills ? 0x80000000u : 0xff800000u);
     if (is_out) return 0;
     if (!Part::is_whole && fills) return number;
-    if (!has_powers) x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
+    if (Part::is_staged || !has_powers)
+      x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
     return mpnum_mul_scalar_(mpnum_sub_scalar_(mpnum_mul_scalar_(x, a), b), c);
   }
   template <class By, class Part>
@@ -163,7 +164,8 @@ static __device__ __forceinline__ float loss_logit_(const row_<Src, Cap> &row,
                                                     const loss_target_ &target) {
   if (!target.is_used || target.index >= row.count)
     return mpnum_from_bits_f32(0xff800000u);
-  return row.load(target.index & ~1u, row_any_()).at[target.index & 1];
+  const pair_ both = row.load(target.index & ~1u, row_any_());
+  return target.index & 1 ? both.at[1] : both.at[0];
 }
 /* The loss of any row, for its first thread. */
 template <class G, class Src, class Index, class Cap>
@@ -263,7 +265,7 @@ loss_row_(const loss_job_<G, Src, Index> &job, const Cap &cap, const Through &th
     const row_kept_loader_ kept = {row.load.kept};
     row_each_vector_<row_vector_<G>::size, 1>(place, kept, writer);
   } else {
-    row_each_<2>(place, writer.columns, whole, writer);
+    row_each_staged_<2>(place, writer.columns, whole, writer);
   }
 }
 
@@ -360,7 +362,7 @@ static __global__ void __launch_bounds__(512, 1)
   mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
   mpnum::loss_row_(job, mpnum::row_uncapped_(), mpnum::slope_straight_(),
-                   mpnum::row_place_in_(job.from), scratch);
+                   mpnum::row_staged_place_in_(job.from), scratch);
 }
 
 /* Of 16 bits two blocks share a multiprocessor where that has room for them: not before
@@ -419,6 +421,7 @@ namespace mpnum {
 /* What is masked is 0 and nothing. */
 template <class Dy, class Y> struct slope_loader_ {
   typedef slope_ result;
+  static constexpr unsigned staged_size = 0; /* no fewer instructions, and long code */
   const Dy *dy;
   const Y *y;
   const uint8_t *mask;

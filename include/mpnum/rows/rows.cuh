@@ -28,7 +28,7 @@
  *   elements. Other rows are where their floats fit into the shared memory that a block
  *   can have, 12032 of them on every GPU, 16128 on sm_75, 25088 on sm_86, 89 and 120,
  *   41472 on sm_80, 57856 on sm_90 and 100; longer rows once for each step, from the
- *   second on out of the caches. */
+ *   second on out of the caches, from sm_80 on while it computes. */
 #ifndef MPNUM_ROWS_ROWS_CUH
 #define MPNUM_ROWS_ROWS_CUH
 
@@ -61,7 +61,7 @@ template <class T> struct row_source_ {
   int64_t first_length, length_step;
   mpnum_type bias_type;
   float scale;
-  int is_causal, is_masked, takes_limit, adds;
+  int is_causal, is_masked, takes_limit, adds, has_stages;
 };
 
 /* A bias of a row, times the slope of its head. */
@@ -89,6 +89,7 @@ struct row_uncapped_ {
  * bits are lost. */
 template <class T, class Cap = row_uncapped_> struct row_loader_ {
   typedef pair_ result;
+  static constexpr unsigned staged_size = sizeof(T);
   const T *src;
   const uint8_t *mask;
   row_bias_ bias;
@@ -99,6 +100,10 @@ template <class T, class Cap = row_uncapped_> struct row_loader_ {
   Cap cap;
   __device__ __forceinline__ bool is_kept() const { return kept != 0; }
   __device__ __forceinline__ bool takes_whole() const { return is_plain; }
+  __device__ __forceinline__ const row_loader_ &source() const { return *this; }
+  __device__ __forceinline__ bool can_be_staged() const {
+    return is_plain && row_is_aligned_<16 / sizeof(T)>(src);
+  }
   template <class Part>
   __device__ __forceinline__ pair_ operator()(size_t i, Part part) const {
     pair_ x;
@@ -209,7 +214,7 @@ struct row_adder_ {
     for (unsigned j = 0; j < 2; ++j)
       if (!Part::is_whole && marks && mpnum_bits_f32(x.at[j]) == 0xff800000u)
         y.at[j] = mpnum_from_bits_f32(0x80000000u);
-    if (kept) row_keep_pair_(kept, i, y);
+    if (!Part::is_staged && kept) row_keep_pair_(kept, i, y);
   }
 };
 struct row_infinities_ {
@@ -226,8 +231,8 @@ struct row_infinities_ {
 template <class T, class Cap = row_uncapped_> struct row_ {
   row_place_ place;
   row_loader_<T, Cap> load;
-  unsigned count;         /* elements that are not past its length */
-  float max, scale, sink; /* sink: -Inf where there is none */
+  unsigned count; /* elements that are not past its length */
+  float max, scale;
   mpnum_row_status status;
 };
 template <class T>
@@ -241,6 +246,11 @@ static __device__ __forceinline__ unsigned row_length_(const row_source_<T> &fro
     length = static_cast<unsigned>(
         mpnum_causal_length_(from.first_length, from.length_step, place.number, length));
   return length;
+}
+template <class T>
+static __device__ __forceinline__ unsigned row_head_(const row_source_<T> &from,
+                                                     size_t number) {
+  return static_cast<unsigned>(number) / from.head_rows % from.heads;
 }
 template <class T, class Cap = row_uncapped_>
 static __device__ __forceinline__ row_<T, Cap>
@@ -258,12 +268,7 @@ row_of_(const row_source_<T> &from, const row_place_ &place, const Cap &cap = Ca
     row.load.bias.at =
         static_cast<const unsigned char *>(from.bias) +
         number * from.bias_stride * (from.bias_type == MPNUM_TYPE_F32 ? 4 : 2);
-  row.sink = mpnum_from_bits_f32(0xff800000u);
-  if (from.heads) {
-    const unsigned head = static_cast<unsigned>(number) / from.head_rows % from.heads;
-    if (from.slopes) row.load.bias.slope = from.slopes[head];
-    if (from.sinks) row.sink = from.sinks[head];
-  }
+  if (from.slopes) row.load.bias.slope = from.slopes[row_head_(from, number)];
   row.load.kept = 0;
   row.load.count = row.count;
   row.load.is_plain = !from.mask && !from.bias && row_is_aligned_(row.load.src);
@@ -338,7 +343,7 @@ template <class Dst, bool is_log> struct softmax_writer_ {
                                              : mpnum_bits_f32(none));
     }
     if (is_log) return mpnum_sub_scalar_(row_exponent_(x, max, scale), number);
-    if (!Part::is_kept && !has_powers)
+    if (Part::is_staged || (!Part::is_kept && !has_powers))
       x = mpnum_exp_of_negative_scalar_(row_exponent_(x, max, scale));
     return mpnum_mul_scalar_(x, number);
   }
@@ -369,8 +374,10 @@ template <class Dst, bool is_log> struct softmax_writer_ {
 /* All pairs of a row, those past its length too, which are not read. */
 template <class T, class Cap = row_uncapped_> struct row_whole_ {
   typedef pair_ result;
+  static constexpr unsigned staged_size = sizeof(T);
   row_loader_<T, Cap> load;
   int reads;
+  __device__ __forceinline__ const row_loader_<T, Cap> &source() const { return load; }
   __device__ __forceinline__ bool is_kept() const { return reads && load.is_kept(); }
   __device__ __forceinline__ bool takes_whole() const {
     return reads && load.takes_whole();
@@ -405,9 +412,11 @@ static __device__ __forceinline__ float softmax_number_(float sum) {
                 : mpnum_div_scalar_(mpnum_from_bits_f32(0x3f800000u), sum);
 }
 template <bool is_log, class T, class Cap>
-static __device__ __forceinline__ float softmax_sunk_(const row_<T, Cap> &row,
-                                                      double sum) {
-  const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
+static __device__ __forceinline__ float
+softmax_sunk_(const row_source_<T> &from, const row_<T, Cap> &row, double sum) {
+  const size_t number = row.place.exists ? row.place.number : 0;
+  const mpnum_row_sunk_ sunk =
+      mpnum_row_sink_(sum, row.max, row.scale, from.sinks[row_head_(from, number)]);
   return is_log ? mpnum_sunk_log_(&sunk) : mpnum_sunk_share_(&sunk);
 }
 template <bool is_log, class Dst, class Src, class Cap>
@@ -430,7 +439,7 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
   writer.none = mpnum_from_bits_f32(none);
   writer.has_powers = row.load.kept != 0;
   writer.step = softmax_usual_;
-  writer.number = job.from.sinks ? softmax_sunk_<is_log>(row, sum)
+  writer.number = job.from.sinks ? softmax_sunk_<is_log>(job.from, row, sum)
                                  : softmax_number_<is_log>(mpnum_f64_to_f32(sum));
   if (row.status != MPNUM_ROW_OK) {
     writer.step = softmax_fill_;
@@ -456,7 +465,7 @@ softmax_row_(const softmax_job_<Dst, Src> &job, const Cap &cap, const row_place_
     const row_kept_loader_ kept = {row.load.kept};
     row_each_vector_<row_vector_<Dst>::size, 1>(place, kept, writer);
   } else {
-    row_each_<4>(place, place.columns, whole, writer);
+    row_each_staged_<2>(place, place.columns, whole, writer);
   }
 }
 
@@ -544,7 +553,7 @@ softmax_held_row_(const softmax_job_<Dst, Src> &job, const row_place_ &place,
   if (!place.exists) return;
   if (job.status && row_is_first_(place)) job.status[place.number] = row.status;
   of.max = row.max;
-  of.number = job.from.sinks ? softmax_sunk_<is_log>(row, sum.f64())
+  of.number = job.from.sinks ? softmax_sunk_<is_log>(job.from, row, sum.f64())
                              : softmax_number_<is_log>(sum.f32());
   if (row.status != MPNUM_ROW_OK) tile.left = 0;
   row_held_store_(
@@ -564,13 +573,14 @@ template <class Src> struct logsumexp_job_ {
 template <class Src, class Cap>
 static __device__ __forceinline__ void
 logsumexp_end_(const logsumexp_job_<Src> &job, const row_<Src, Cap> &row, double sum) {
-  float result = row.max;
+  float result = row.max, sink = row.max;
   if (job.status) job.status[row.place.number] = row.status;
+  if (job.from.sinks) sink = job.from.sinks[row_head_(job.from, row.place.number)];
   if (row.status == MPNUM_ROW_EMPTY && job.from.sinks) {
-    result = row.sink;
+    result = sink;
   } else if (row.status == MPNUM_ROW_OK && job.from.sinks) {
-    const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, row.sink);
-    result = mpnum_sunk_all_(&sunk, row.max, row.scale, row.sink);
+    const mpnum_row_sunk_ sunk = mpnum_row_sink_(sum, row.max, row.scale, sink);
+    result = mpnum_sunk_all_(&sunk, row.max, row.scale, sink);
   } else if (row.status == MPNUM_ROW_OK) {
     result = mpnum_add_scalar_(mpnum_mul_scalar_(row.max, row.scale),
                                mpnum_log_scalar_(mpnum_f64_to_f32(sum)));
@@ -614,8 +624,8 @@ static __global__ void __launch_bounds__(512, 2)
     mpnum_softmax_rows_kernel_(mpnum::softmax_job_<Dst, Src> job) {
   mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::softmax_row_<is_log>(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
-                              scratch);
+  mpnum::softmax_row_<is_log>(job, mpnum::row_uncapped_(),
+                              mpnum::row_staged_place_in_(job.from), scratch);
 }
 /* Blocks of a warp for each tile of a row, or of 8 rows of a tile. */
 template <bool is_log, class Dst, class Src>
@@ -637,8 +647,8 @@ static __global__ void __launch_bounds__(512, 2)
     mpnum_logsumexp_rows_kernel_(mpnum::logsumexp_job_<Src> job) {
   mpnum_begin_kernel_();
   __shared__ uint32_t scratch[MPNUM_BLOCK_SCRATCH];
-  mpnum::logsumexp_row_(job, mpnum::row_uncapped_(), mpnum::row_place_in_(job.from),
-                        scratch);
+  mpnum::logsumexp_row_(job, mpnum::row_uncapped_(),
+                        mpnum::row_staged_place_in_(job.from), scratch);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -677,6 +687,7 @@ static inline bool mpnum_row_source_of_(mpnum::row_source_<T> &from, const T *sr
   from.takes_limit = (chosen.flags & MPNUM_SOFTMAX_LIMIT) != 0;
   from.adds = (chosen.flags & MPNUM_SOFTMAX_ACCUMULATE) != 0;
   from.kept = 0;
+  from.has_stages = 0;
   from.ahead = 0;
   return mpnum_is_scale_(chosen.scale) && (chosen.flags & ~known) == 0 && !chosen.cap &&
          (!chosen.bias || mpnum_has_floats_(chosen.bias_type)) &&

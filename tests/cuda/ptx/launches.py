@@ -16,7 +16,8 @@ from ptx import calls
 from ptx.machine import Machine
 from tree import check
 
-# One multiprocessor, and no more shared memory than any GPU has. cudaMemcpy is to the device. Nothing calls stubs of kernels.
+# One multiprocessor, and no more shared memory than any GPU has, unless a program sets shared_most. cudaMemcpy is to the
+# device. Nothing calls stubs of kernels.
 RUNTIME = """\
 #include <stddef.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ typedef int launched(const char *kernel, const unsigned *sizes, void **arguments
 typedef int written(void *to, const void *from, size_t bytes, int byte);
 static struct { const void *stub; const char *name; } kernels[256];
 static int count;
+int shared_most = 48 << 10;
 static launched *launch;
 static written *write_there;
 void listen(launched *to_launch, written *to_write) {
@@ -64,7 +66,7 @@ int cudaMemcpy(void *to, const void *from, size_t bytes, int kind) {
 int cudaGetDevice(int *device) { return *device = 0; }
 int cudaDeviceGetAttribute(int *value, int attribute, int device) {
   (void)device;
-  *value = attribute == 16 ? 1 : 48 << 10;
+  *value = attribute == 16 ? 1 : shared_most;
   return 0;
 }
 int cudaFuncSetAttribute(const void *stub, int attribute, int value) {

@@ -237,6 +237,25 @@ def fences_are_needed(program, case):
     assert kernels and needed == set(kernels), f"the same without a fence in {set(kernels) - needed}"
 
 
+WAITING = ("rows_staged",)
+
+
+def waits_are_needed(program, case):
+    """For copies, and for the barrier of the warp behind each wait: without one of them what a kernel reads is not there."""
+    usual = program.machine
+    for lack in (r"()cp\.async\.wait_all;", r"(?s)(cp\.async\.wait_all;.*?)bar\.warp\.sync[^;]*;"):
+        text = re.sub(lack, r"\1", program.text)
+        assert text != program.text, "no kernel waits for copies"
+        program.machine = Machine(text)
+        try:
+            runs_as_on_the_host(program, case)
+        except PtxError as error:
+            assert re.search("uninitialised|race", str(error)), error
+        else:
+            raise AssertionError(f"the same without {lack}")
+    program.machine = usual
+
+
 OF, TO = "mpnum_const_matrix_of({}, {}, 3, 70)".format, "mpnum_matrix_of({}, {}, 3, 70)".format
 F32, F16, BF16 = "MPNUM_TYPE_F32", "MPNUM_TYPE_F16", "MPNUM_TYPE_BF16"
 GATED = f"""mpnum_activation_options how = mpnum_activation_default();
@@ -249,6 +268,11 @@ CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.scale = 1.25f;
   how.first_length = 60;
   how.length_step = 5;
+"""
+# Rows that no thread holds, for which a block has no room: eight tiles and a piece, which ends in no whole stage.
+STAGED = """mpnum_softmax_options how = mpnum_softmax_default();
+  how.scale = 1.25f;
+  how.flags = MPNUM_SOFTMAX_LIMIT;
 """
 CAPPED = CAUSAL + """  const mpnum_softmax_cap cap = mpnum_softmax_cap_of(2);
   mpnum_cross_entropy_options losses = mpnum_cross_entropy_default();
@@ -541,6 +565,14 @@ CASES = [
          FACTORED + """  if (mpnum_launch_adafactor_bytes(&t, 1) > 8192) return cudaErrorUnknown;
   return mpnum_launch_adafactor_step(&how, &t, 1, progress, 0, multiplier, 0, own, 0);""",
          FACTORED + "  return mpnum_adafactor_step(&how, &t, 1, 1, *multiplier, MPNUM_GRAD_APPLY);", "own progress"),
+    Case("rows_staged", {"y": ("mpnum_bf16", out(16520)), "status": ("mpnum_row_status", out(1)), "x": ("mpnum_bf16", bfloats(16520))},
+         STAGED + """  shared_most = (65 << 10) + 64;
+  const cudaError_t error = mpnum_launch_softmax_rows(mpnum::matrix_of(y, 1, 16520), mpnum::matrix_of(x, 1, 16520), &how, status, 0);
+  shared_most = 48 << 10;
+  return error;""",
+         STAGED + f"""  return mpnum_softmax_rows(mpnum_matrix_of({BF16}, y, 1, 16520), mpnum_const_matrix_of({BF16}, x, 1, 16520), &how,
+                            status);""",
+         kernel="extern \"C\" int shared_most;\n"),
     Case("block_sums", {"sums": ("double", out(64)), "x": ("double", struct.pack("<64d", *(3.0**place / 7 for place in range(-30, 34))))},
          "mpnum_launch_(sum_of_doubles, 1, 64, 0, sums, x)",
          """double warps[2], lanes[32], next[32];
@@ -596,7 +628,8 @@ def properties(folder, known):
             continue
         program = lru_cache(lambda cases=cases, arch=arch: compiled(cases, folder, arch))
         for title, test, some in (("", runs_as_on_the_host, cases),
-                                  (", fences", fences_are_needed, [case for case in cases if case.name in COUNTED])):
+                                  (", fences", fences_are_needed, [case for case in cases if case.name in COUNTED]),
+                                  (", waits", waits_are_needed, [case for case in cases if case.name in WAITING and arch != "75"])):
             found += [named(f"sm_{arch}: {case.name}{title}", lambda one=case, test=test, program=program: test(program(), one))
                       for case in some]
     return found

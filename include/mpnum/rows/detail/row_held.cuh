@@ -7,7 +7,7 @@
 #ifndef MPNUM_ROWS_DETAIL_ROW_HELD_CUH
 #define MPNUM_ROWS_DETAIL_ROW_HELD_CUH
 
-#include "row_tiles.cuh"
+#include "row_staged.cuh"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
@@ -351,7 +351,7 @@ template <class T>
 static inline bool mpnum_pairs_are_aligned_(const T *data, size_t stride) {
   return reinterpret_cast<size_t>(data) % (2 * sizeof(T)) == 0 && stride % 2 == 0;
 }
-/* mpnum_launch_rows_ of held, which asks for the rows ahead that so many threads of a
+/* mpnum_launch_staged_ of held, which asks for the rows ahead that so many threads of a
  * multiprocessor have; of kernel where held is NULL, rows may not be held, or a block has
  * no room for what threads hold beside in_registers pairs. */
 template <class Job, class From>
@@ -374,7 +374,7 @@ static inline cudaError_t mpnum_launch_held_or_(void (*held)(Job), unsigned in_r
     from.ahead = blocks * shape.rows;
     if (fits) return mpnum_launch_shape_(held, job, from, shape, bytes, stream);
   }
-  return mpnum_launch_rows_(kernel, job, from, planes, stream);
+  return mpnum_launch_staged_(kernel, job, from, planes, stream);
 }
 
 #endif

@@ -127,7 +127,8 @@ struct row_place_ {
   unsigned lane, warp, warps; /* of the row */
   int lanes;                  /* threads of a tile */
   int exists;
-  float *kept; /* of the row, NULL where it is not kept */
+  float *kept;    /* of the row, NULL where it is not kept */
+  int has_stages; /* row_staged.cuh */
 };
 static __device__ __forceinline__ row_place_ row_place_of_(size_t number, size_t rows,
                                                            unsigned columns,
@@ -141,6 +142,7 @@ static __device__ __forceinline__ row_place_ row_place_of_(size_t number, size_t
   place.warp = threadIdx.x / 32;
   place.warps = (blockDim.x + 31) / 32;
   place.kept = kept ? mpnum_row_memory_() + threadIdx.y * kept : 0;
+  place.has_stages = 0;
   return place;
 }
 /* Of the row that is this thread's in a launch; from says which rows there are. */
@@ -170,15 +172,19 @@ static __device__ __forceinline__ void row_keep_pair_(float *kept, size_t i, pai
 }
 
 /* What loads and visits are told of a pair: it may end a row, lie at any address and be
- * masked; or is whole and aligned, so that it takes no tests; or was kept besides. */
+ * masked; or is whole and aligned, so that it takes no tests; or was kept besides; or was
+ * staged, as are rows that are not kept. */
 struct row_any_ {
-  static constexpr bool is_whole = false, is_kept = false;
+  static constexpr bool is_whole = false, is_kept = false, is_staged = false;
 };
 struct row_whole_pair_ {
-  static constexpr bool is_whole = true, is_kept = false;
+  static constexpr bool is_whole = true, is_kept = false, is_staged = false;
 };
 struct row_whole_kept_ {
-  static constexpr bool is_whole = true, is_kept = true;
+  static constexpr bool is_whole = true, is_kept = true, is_staged = false;
+};
+struct row_whole_staged_ {
+  static constexpr bool is_whole = true, is_kept = false, is_staged = true;
 };
 template <unsigned n = 2, class T> MPNUM_INLINE int row_is_aligned_(const T *row) {
   return reinterpret_cast<size_t>(row) % alignof(mpnum_lanes<T, n>) == 0;
@@ -200,15 +206,11 @@ row_each_whole_(unsigned from, unsigned end, const Load &load, Visit &visit) {
   }
   return static_cast<unsigned>(i);
 }
-/* Gives visit the pairs of this thread in a tile of a row of count elements, as load
- * makes them, batch at a time; whole ones as such where both take them. */
+/* Gives visit the pairs of this thread from i on to an end, as load makes them, batch at
+ * a time; whole ones as such where both take them. */
 template <unsigned batch, class Load, class Visit>
-static __device__ __forceinline__ void row_each_(const row_place_ &place, unsigned tile,
-                                                 unsigned count, const Load &load,
-                                                 Visit &visit) {
-  const unsigned first = tile * row_tile_;
-  const unsigned end = count - first < row_tile_ ? count : first + row_tile_;
-  unsigned i = first + 2 * place.lane;
+static __device__ __forceinline__ void row_each_to_(unsigned i, unsigned end,
+                                                    const Load &load, Visit &visit) {
   if (visit.takes_whole()) {
     if (load.is_kept())
       i = row_each_whole_<batch, row_whole_kept_>(i, end, load, visit);
@@ -224,6 +226,17 @@ static __device__ __forceinline__ void row_each_(const row_place_ &place, unsign
     for (unsigned b = 0; b < batch; ++b)
       if (i + b * row_lanes_ < end) visit(i + b * row_lanes_, x[b], row_any_());
   }
+}
+static __device__ __forceinline__ unsigned row_tile_end_(unsigned first, unsigned count) {
+  return count - first < row_tile_ ? count : first + row_tile_;
+}
+/* The same of a tile of a row of count elements. */
+template <unsigned batch, class Load, class Visit>
+static __device__ __forceinline__ void row_each_(const row_place_ &place, unsigned tile,
+                                                 unsigned count, const Load &load,
+                                                 Visit &visit) {
+  const unsigned first = tile * row_tile_;
+  row_each_to_<batch>(first + 2 * place.lane, row_tile_end_(first, count), load, visit);
 }
 template <unsigned batch, class Load, class Visit>
 static __device__ __forceinline__ void row_each_(const row_place_ &place, unsigned count,
@@ -296,41 +309,6 @@ static __device__ __forceinline__ float row_folded_(const row_place_ &place, pai
   }
   return mpnum_add_scalar_(sum.at[0], sum.at[1]);
 }
-/* The sum over a row, tiles added as doubles from first to last: visit adds pairs to
- * visit.sum. For each thread of the row. */
-template <class Load, class Visit>
-static __device__ __forceinline__ double row_sum_(const row_place_ &place, unsigned count,
-                                                  const Load &load, Visit &visit,
-                                                  uint32_t *scratch) {
-  double total = 0;
-  uint64_t bits = 0;
-  visit.sum.at[0] = visit.sum.at[1] = 0;
-  if (place.warps == 1) {
-    if (count) row_each_<2>(place, 0, count, load, visit);
-    return mpnum_f32_to_f64(row_folded_(place, visit.sum));
-  }
-  for (unsigned tile = 0; tile * row_tile_ < count; tile += place.warps) {
-    uint32_t word = 0;
-    visit.sum.at[0] = visit.sum.at[1] = 0;
-    if ((tile + place.warp) * row_tile_ < count)
-      row_each_<2>(place, tile + place.warp, count, load, visit);
-    word = mpnum_share_warp_words_(mpnum_bits_f32(row_folded_(place, visit.sum)), 0,
-                                   scratch);
-    for (unsigned warp = 0; place.warp == 0 && warp < place.warps; ++warp)
-      total = mpnum_add_f64_(total, mpnum_f32_to_f64(mpnum_from_bits_f32(__shfl_sync(
-                                        0xffffffffu, word, static_cast<int>(warp)))));
-  }
-  bits = mpnum_bits_f64(total);
-  if (threadIdx.x == 0) {
-    scratch[0] = static_cast<uint32_t>(bits);
-    scratch[1] = static_cast<uint32_t>(bits >> 32);
-  }
-  __syncthreads();
-  bits = static_cast<uint64_t>(scratch[1]) << 32 | scratch[0];
-  __syncthreads();
-  return mpnum_from_bits_f64(bits);
-}
-
 /* Two neighbours to a row of T, from i on. */
 template <class T, class Part>
 static __device__ __forceinline__ void row_store_(T *dst, size_t i, unsigned columns,
@@ -478,9 +456,11 @@ row_keep_vector_(float *kept, size_t i, const mpnum_lanes<float, size> &x) {
 
 /* How blocks share rows. Longer ones have the shared memory for which the current device
  * has to be asked, if they fit; it is allowed to the kernel as a whole, so that launches
- * of other threads never find less. Neither waits, and both may be captured. */
+ * of other threads never find less. Neither waits, and both may be captured. most: the
+ * floats that a block may have, where it was asked for. */
 static inline cudaError_t mpnum_row_shape_(mpnum::row_shape_ *shape, const void *kernel,
-                                           unsigned columns, unsigned planes) {
+                                           unsigned columns, unsigned planes,
+                                           unsigned *most = 0) {
   const unsigned usual = mpnum::row_kept_;
   unsigned room = usual;
   int device = 0, bytes = 0;
@@ -495,6 +475,7 @@ static inline cudaError_t mpnum_row_shape_(mpnum::row_shape_ *shape, const void 
   bytes -= static_cast<int>(mpnum::row_scratch_);
   if (bytes > 0) room = static_cast<unsigned>(bytes) / 4; /* floats */
   if (room <= usual) return error;
+  if (most) *most = room;
   *shape = mpnum::row_shape_of_(columns, planes, room);
   return shape->kept ? cudaFuncSetAttribute(
                            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)
