@@ -5,7 +5,7 @@ weak as CUDA allows. Called by tools/mutants --device.
 
 A fault is
 
-    left out       a fence, a barrier, an atomic
+    left out       a fence, a barrier, an atomic, a wait for copies
     torn           an atomic as a load and a store, between which other threads run
     a lane less    a mask without lane 31
     one further    a shuffle from one lane further, a stride of one block or thread more
@@ -61,7 +61,7 @@ template <class T, class U, class Operation> T torn(T *word, U value, Operation 
 #endif
 """
 OPERATIONS = {"Add": "a + b", "Min": "b < a ? b : a", "Max": "a < b ? b : a", "And": "a & b", "Or": "a | b", "Exch": "b"}
-PLACE = re.compile(r"\b(__threadfence|__syncthreads|__syncwarp|__syncthreads_(?:and|or|count)|"
+PLACE = re.compile(r"\b(__threadfence|__syncthreads|__syncwarp|__pipeline_wait_prior|__syncthreads_(?:and|or|count)|"
                    r"__(?:shfl|reduce|ballot|any|all)\w*_sync|atomic(?:Add|Min|Max|And|Or|Exch))(?=\()|\b(gridDim|blockDim)\.([xyz])\b")
 
 
@@ -100,7 +100,7 @@ class Faults:
         whole, says = text[start:end + 1], lambda what: self.add(where, f"{what}: {' '.join(text[start:end + 1].split())[:90]}")
         before = code[:start].rstrip()
         is_statement = code[end + 1:end + 2] == ";" and (before[-1:] in ";{})" or before.endswith("else"))
-        if name in ("__threadfence", "__syncthreads", "__syncwarp"):
+        if name in ("__threadfence", "__syncthreads", "__syncwarp", "__pipeline_wait_prior"):
             return start, end + 2, f"{{ if (!{says('left out')}) {whole}; }}"
         if name.startswith("__syncthreads_"):
             return start, end + 1, f"{name}(({arguments[0]}) || {says('one votes')})"

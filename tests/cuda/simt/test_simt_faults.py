@@ -225,7 +225,7 @@ MORE_FAULTS = [
     ("a pair too many that is taken for whole", "rows", r"\* row_lanes_ \+ 2 <= end", "* row_lanes_ + 1 <= end"),
     ("rows of a block that are kept in one place", "rows", r"threadIdx\.y \* kept", "0 * kept"),
     ("a launch without its last rows", "rows", r"\(from\.rows - 1\) / shape\.rows \+ 1", "(from.rows + shape.rows - 2) / shape.rows"),
-    ("tiles that are added as floats", "rows", r"total \+= mpnum_f32_to_f64\(", "total = static_cast<float>(total) + ("),
+    ("tiles that are added as floats", "rows", r"mpnum_add_f64_\(total, mpnum_f32", "mpnum_add_f64_(mpnum_f64_to_f32(total), mpnum_f32"),
     ("a sum whose lanes are neighbours", "rows", r"(row_folded_(?s:.*?))place\.lanes / 2; step > 0; step /= 2",
      r"\g<1>1; step < place.lanes; step *= 2"),
     ("words of the tiles that the next round writes", "rows", r"(uint32_t word = 0;)", r"static uint32_t word = 0;"),
