@@ -85,14 +85,15 @@ template <bool is_widening> struct mpnum_convert_tile_ {
     typedef mpnum::raw_bytes_<tile::fours * tile::src_four> from;
     typedef mpnum::raw_bytes_<tile::fours * tile::dst_four> to;
     /* Longer conversions have no registers for more. */
-    constexpr bool is_short = mpnum::is_short_<Cast, Dst>::value;
+    typedef mpnum::is_short_<Cast, Dst> is_short;
     constexpr unsigned together =
-        tile::wide_four == 32 ? 2 : (is_short ? 64 : 32) / MPNUM_ACCESS_BYTES_;
+        tile::wide_four == 32 ? 2 : (is_short::value ? 64 : 32) / MPNUM_ACCESS_BYTES_;
     const unsigned lane = threadIdx.x % 32;
     const Src *const in = src + lane * (tile::lanes / tile::src_count);
     to *const out =
         tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
-    MPNUM_UNROLL_BY_(is_short ? 4 : 1)
+    if (is_aligned) index = index / 4 * 4; /* which it is: for the compiler */
+    MPNUM_UNROLL_BY_(is_short::value ? 4 : is_short::by_words ? 2 : 1)
     for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
       from items[together];
       MPNUM_UNROLL_

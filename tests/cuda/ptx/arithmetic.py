@@ -202,6 +202,18 @@ def extreme(name, kind, nan=False, flushes=False):
     return run
 
 
+def with_signs_xored(extreme_of, kind):
+    """min and max .xorsign.abs: of magnitudes, with both signs xored; a NaN result is canonical."""
+    form = FORMATS[kind]
+
+    def run(*operands):
+        found = extreme_of(*(bits & ~form.sign_bit for bits in operands))
+        if form.decode(found).kind == NAN:
+            return form.canonical_nan
+        return found | (operands[0] ^ operands[1]) & form.sign_bit
+    return run
+
+
 def sign_operation(name, kind, flushes=False):
     form = FORMATS[kind]
 

@@ -137,6 +137,10 @@ def float_operation(name, kind, modifiers, operands, context):
         raise ValueError("unknown type")
     if name in ("min", "max"):
         function = arithmetic.extreme(name, scalar, modifiers.flag("NaN"), flushes)
+        if modifiers.flag("xorsign"):
+            if scalar != "f32" or not modifiers.flag("abs"):
+                raise ValueError("unknown modifier")
+            function = arithmetic.with_signs_xored(function, scalar)
     elif name in ("abs", "neg"):
         function = arithmetic.sign_operation(name, scalar, flushes)
     elif name in arithmetic.APPROXIMATED:

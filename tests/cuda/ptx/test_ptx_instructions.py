@@ -144,6 +144,9 @@ def floats_are_rounded_once():
         ("max.f32 d, a, b;", 0x7fc00000, one, one),
         ("max.NaN.f32 d, a, b;", 0x7fc00000, one, 0x7fffffff),
         ("min.f32 d, a, b;", 0x7fc00000, 0x7f800001, 0x7fffffff),
+        ("min.xorsign.abs.f32 d, a, b;", f32(-3.0), f32(2.0), f32(-2.0)),
+        ("max.xorsign.abs.f32 d, a, b;", 0x80000000, f32(-0.5), f32(0.5)),
+        ("max.xorsign.abs.f32 d, a, b;", 0xffc00000, f32(-2.0), f32(2.0)),
         ("add.f16x2 d, a, b;", 0x3c003c00, 0x40003c00, 0x42004000),
         ("fma.rn.bf16x2 d, a, b, c;", 0x3f803f80, 0x40003f80, 0x3f803f80, 0x40404000),
     ])

@@ -343,6 +343,13 @@ TENSORS = {"x": ("float", floats(2100)), "y": ("mpnum_f16", halves(331)), "to": 
            "scaler": ("mpnum_grad_scaler", out(1)), "handle": ("mpnum_grad_optimizer", out(1)), "apply": ("uint32_t", out(1))}
 # One kernel of each family.
 CASES = [
+    *(Case(f"convert_f32_to_{small}_{overflow.lower()}_stochastic",
+           {"codes": (f"mpnum_{small}", out(4200)), "x": ("float", floats(4200, 1, (447.9, 463.0, -479.9, 480.0, 512.0, -1e5, 60000.0, 3e38,
+            float("-inf"), float("nan"), -1e-6, 1e-9, -1e-40, 0.0, -0.0, *(2.0 ** -e for e in range(4, 24)))))},
+           f"mpnum_launch_convert_round(codes, x, 4200, MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_{overflow}, 9, 4, 0)",
+           f"""for (size_t i = 0; i < 4200; ++i)
+    codes[i] = mpnum_f32_to_{small}_round(x[i], MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_{overflow}, mpnum_random(9, 4 + i));
+  return 0;""") for small, overflow in (("e4m3", "SATURATE"), ("e5m2", "IEEE"))),
     Case("convert_f32_to_e4m3", {"codes": ("mpnum_e4m3", out(4200)), "x": ("float", floats(4200, 0, (464.0, 465.0, -1e30)))},
          "mpnum_launch_convert(codes, x, 4200, 0)", "return mpnum_f32_to_e4m3_array(codes, x, 4200), 0;"),
     Case("stats_and_all_finite", {"stats": ("mpnum_stats", out(1)), "all_finite": ("int", out(1)),

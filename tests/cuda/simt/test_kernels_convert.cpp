@@ -8,6 +8,7 @@
  */
 #include "kernel_types.hpp"
 
+#include <cmath>
 #include <type_traits>
 
 namespace {
@@ -247,6 +248,43 @@ void every_rounding_is_passed_on(void) {
   }
 }
 
+/* The first word by which the magnitude of x goes up is as many 2^-32 of a place as it
+ * lacks of the next code. Of every 16381st float: that word, those beside it, any. */
+template <mpnum_type type, class Sat, class Plain>
+void check_words(Sat sat, Plain plain) {
+  const mpnum_format to = mpnum_format_of(type);
+  const int least = 1 - to.bias;
+  for (std::uint64_t bits = 0; bits < 1ull << 32; bits += 16381) {
+    const float x = mpnum_from_bits_f32(static_cast<std::uint32_t>(bits));
+    std::uint32_t lacks = 0;
+    if (std::isfinite(x)) {
+      const int own = x == 0 ? least : std::max(std::ilogb(x), least);
+      const double places = std::ldexp(std::fabs(static_cast<double>(x)),
+                                       static_cast<int>(to.mantissa_bits) - own);
+      lacks =
+          0u - static_cast<std::uint32_t>(std::ldexp(places - std::floor(places), 32));
+    }
+    const mpnum_u32x4 words = {lacks - 1, lacks, lacks + 1, mpnum_random(1, bits)};
+    float rounded[4] = {x, x, x, x};
+    mpnum::round_four_by_<type>(rounded, words);
+    const std::uint32_t word[4] = {words.x, words.y, words.z, words.w};
+    for (unsigned k = 0; k < 4; ++k) {
+      const auto want = [&](mpnum_overflow overflow) {
+        return mpnum_encode(to, x, MPNUM_ROUND_STOCHASTIC, overflow, word[k]);
+      };
+      CHECK(sat(rounded[k]).bits == want(MPNUM_OVERFLOW_SATURATE) &&
+                plain(rounded[k]).bits == want(MPNUM_OVERFLOW_IEEE),
+            "%08x by %08x", static_cast<unsigned>(bits), static_cast<unsigned>(word[k]));
+    }
+  }
+}
+void words_around_each_threshold_round_as_on_the_host(void) {
+  check_words<MPNUM_TYPE_E4M3>([](float x) { return mpnum_f32_to_e4m3_sat(x); },
+                               [](float x) { return mpnum_f32_to_e4m3(x); });
+  check_words<MPNUM_TYPE_E5M2>([](float x) { return mpnum_f32_to_e5m2_sat(x); },
+                               [](float x) { return mpnum_f32_to_e5m2(x); });
+}
+
 void random_words_belong_to_elements(void) {
   for (std::uint64_t offset : {~0ull - 99, ~0ull - 100, ~0ull - 101, ~0ull - 102}) {
     const manner how = {MPNUM_ROUND_STOCHASTIC, MPNUM_OVERFLOW_SATURATE, 3, offset};
@@ -406,6 +444,7 @@ int main(int count, char **arguments) {
                    {
                        TEST(every_pair_of_types_converts_as_on_the_host),
                        TEST(every_rounding_is_passed_on),
+                       TEST(words_around_each_threshold_round_as_on_the_host),
                        TEST(random_words_belong_to_elements),
                        TEST(lengths_around_vectors_and_tiles),
                        TEST(arrays_may_begin_anywhere),

@@ -6,6 +6,7 @@
 #define MPNUM_CUDA_DETAIL_CONVERT_FOUR_CUH
 
 #include "e2m1.cuh"
+#include "fp8_random.cuh"
 MPNUM_C_BEGIN_
 
 /* What the rounds of mpnum_random_x4 take of a seed, two words each, and that function by
@@ -633,6 +634,29 @@ struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>,
                                                        : all<false>(x, random);
   }
 };
+#if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
+# define MPNUM_FOUR_RANDOM_(name, type)                                             \
+  template <>                                                                       \
+  struct four_floats_<cast_rounded_<mpnum_##name, float, MPNUM_ROUND_STOCHASTIC>,   \
+                      mpnum_##name> {                                               \
+   template <bool saturates>                                                        \
+   MPNUM_REAL_ raw_bytes_<4> all(const mpnum_f32x4 &x, const mpnum_u32x4 &random) { \
+    float y[4] = {x.x, x.y, x.z, x.w};                                              \
+    round_four_by_<type>(y, random);                                                \
+    const mpnum_f32x4 rounded = {y[0], y[1], y[2], y[3]};                           \
+    return four_form_<mpnum_##name, saturates>::at(rounded);                        \
+   }                                                                                \
+   MPNUM_REAL_ raw_bytes_<4> at(const mpnum_f32x4 &x,                               \
+                                const mpnum_launch_rounding_ &options,              \
+                                const mpnum_u32x4 &random) {                        \
+    return options.overflow == MPNUM_OVERFLOW_SATURATE ? all<true>(x, random)       \
+                                                       : all<false>(x, random);     \
+   }                                                                                \
+  };
+MPNUM_FOUR_RANDOM_(e4m3, MPNUM_TYPE_E4M3)
+MPNUM_FOUR_RANDOM_(e5m2, MPNUM_TYPE_E5M2)
+# undef MPNUM_FOUR_RANDOM_
+#endif
 template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four_each_> {
   MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,
                                                const mpnum_launch_rounding_ &options,
@@ -671,6 +695,11 @@ template <class Cast, class Dst> struct is_short_ {
        (type == MPNUM_TYPE_E4M3FNUZ && Cast::form == cast_is_sat_ && MPNUM_HAS_HW_FP8_) ||
        ((type == MPNUM_TYPE_E3M2 || type == MPNUM_TYPE_E2M3) && MPNUM_HAS_HW_FP6_) ||
        (type == MPNUM_TYPE_E2M1 && MPNUM_HAS_HW_FP4_));
+  /* And by random words. */
+  static constexpr bool by_words =
+      Cast::is_stochastic && Cast::is_of_small_type &&
+      (type == MPNUM_TYPE_BF16 ||
+       ((type == MPNUM_TYPE_E5M2 || type == MPNUM_TYPE_E4M3) && MPNUM_HAS_HW_FP8_));
 };
 
 /* Four elements; the first takes random word number index. */
