@@ -46,8 +46,7 @@ __global__ void reduce(float *out, int *flags, uint32_t *words, const float *in,
   out[3] = mpnum_block_sum_f32(x, scratch);
   out[4] = mpnum_block_max_f32(x, scratch);
   out[5] = mpnum_block_amax_f32(amax, scratch);
-  flags[0] = mpnum_warp_all_finite_f32(x);
-  flags[1] = mpnum_block_all_finite_f32(x);
+  flags[0] = mpnum_block_all_finite_f32(x);
   words[0] = mpnum_block_sum_u32_(words[mpnum_thread_index_()], scratch);
   words[1] = mpnum_block_max_u32_(words[mpnum_thread_index_()], scratch);
   const mpnum_softmax_state state = {x, amax};

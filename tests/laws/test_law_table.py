@@ -35,6 +35,7 @@ LEFT_OUT = {
     "mpnum_split_matrix": "of several results, its single numbers in split",
     "mpnum_quantize_four_over_six": "a formula of its own: block_four_over_six",
     "mpnum_launch_normalize_backward_bytes": "of no array",
+    "mpnum_launch_scratch_init": "of no array: kernels_reduce, kernels_grad, kernels_optimizer",
     "mpnum_launch_quantize_groups": "of parts by offsets in device memory, random ones in kernels_quantize_groups",
     "mpnum_launch_quantize_list": "of a list of tensors, random ones in kernels_quantize_groups",
     "mpnum_launch_reorder_scales": "of formats and orders: kernels_quantize_blocks",

@@ -89,6 +89,7 @@ def every_public_name_has_a_user():
 
 # Launchers that do what no single host function does.
 WITHOUT_TWIN = {
+    "scratch_init": "hosts have no scratch",
     "convert": "hosts name both types", "convert_sat": "as convert", "convert_round": "as convert",
     "quantize_current": "on hosts mpnum_amax, mpnum_scale_from_amax and mpnum_quantize_array",
     "quantize_transpose": "codes and their transpose from one read",

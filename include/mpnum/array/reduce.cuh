@@ -13,15 +13,16 @@
 MPNUM_C_BEGIN_
 
 /* Where the blocks of a reduction meet, so that it is one launch: zero bytes before the
- * first one, zero bytes again after each. Launches that share one are in one stream.
- * Where blocks was not zero, or launches of two streams meet in it, a launch gives what
- * tells users to stop: a NaN, not finite, more of each kind than there are elements; and
- * so do all that follow, until all of it is set to zero. */
+ * first one, by mpnum_launch_scratch_init, zero bytes again after each. Launches that
+ * share one are in one stream. Where blocks was not zero, or launches of two streams meet
+ * in it, a launch gives what tells users to stop: a NaN, not finite, more of each kind
+ * than there are elements; and so do all that follow, until all of it is set to zero. */
 typedef struct mpnum_launch_scratch {
   uint64_t sums[4];
   uint32_t maxima[2];
   uint64_t blocks; /* that are done, and of which launch */
 } mpnum_launch_scratch;
+template <> struct mpnum_is_zero_first_<mpnum_launch_scratch> : mpnum_zero_first_ {};
 
 namespace mpnum {
 

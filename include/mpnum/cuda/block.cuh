@@ -80,10 +80,6 @@ MPNUM_DEVICE_ float mpnum_warp_max_f32(float value) {
 MPNUM_DEVICE_ float mpnum_warp_amax_f32(float value) {
   return mpnum_from_bits_f32(mpnum_warp_max_u32_(mpnum_bits_f32(mpnum_amax(0, value))));
 }
-/* 1 if no lane has Inf or NaN, else 0. */
-MPNUM_DEVICE_ int mpnum_warp_all_finite_f32(float value) {
-  return __all_sync(MPNUM_ALL_LANES_, mpnum_isfinite_f32(value)) != 0;
-}
 
 /* Block functions. scratch: MPNUM_BLOCK_SCRATCH words, 128 bytes, of shared memory. All
  * threads get the result, the same bits; 2 syncs where nothing else is said. */

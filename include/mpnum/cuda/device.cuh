@@ -186,5 +186,27 @@ MPNUM_DEVICE_ void mpnum_atomic_add_u64_(uint64_t *sum, uint64_t value) {
 
 #undef MPNUM_DEVICE_
 
+/* Whether launches want all bytes of a struct to be 0 before the first of them. */
+struct mpnum_zero_first_ {
+  static constexpr bool value = true;
+};
+template <class T> struct mpnum_is_zero_first_ { static constexpr bool value = false; };
+
+#if !MPNUM_HAS_NVRTC_
+
+/* Sets to zero what launches want so before the first of them: mpnum_launch_scratch,
+ * mpnum_grad_workspace, mpnum_optimizer_progress, mpnum_histogram, mpnum_lost, in device
+ * memory. Once, before, and again where a launch has told that it was not zero or was
+ * shared by two streams. No wait; it may be captured. cudaErrorInvalidValue: NULL. */
+template <class T>
+MPNUM_MUST_CHECK static inline cudaError_t
+mpnum_launch_scratch_init(T *scratch, cudaStream_t stream) {
+  static_assert(mpnum_is_zero_first_<T>::value, "what launches want zero, and no other");
+  return scratch ? cudaMemsetAsync(scratch, 0, sizeof *scratch, stream)
+                 : cudaErrorInvalidValue;
+}
+
+#endif
+
 MPNUM_C_END_
 #endif

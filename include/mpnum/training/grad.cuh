@@ -7,6 +7,7 @@
  *     mpnum_grad_plan(&list, tiles_before, tensors, count, 0);
  *     list.tensors = copy_of_tensors;           // in device memory
  *     list.tiles_before = copy_of_tiles_before; // count + 1 words, the same
+ *     mpnum_launch_scratch_init(workspace, stream);
  *     // Each iteration, or once while a graph is captured.
  *     mpnum_launch_grad_pass(findings, list, scaler, workspace, stream);
  *     mpnum_launch_grad_clip(optimizer, scaler, findings, list, 1.0f, workspace, stream);

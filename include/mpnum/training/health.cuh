@@ -3,7 +3,7 @@
  * lose (health.h). Opt-in, not in kernels.cuh, whose rules of all launchers are these,
  * too. CUDA C++11; NVRTC for the kernels alone.
  *
- *     cudaMemsetAsync(histogram, 0, sizeof *histogram, stream);
+ *     mpnum_launch_scratch_init(histogram, stream);
  *     mpnum_launch_histogram(histogram, values, n, stream);
  *     mpnum_launch_count_lost(lost, values, n, mpnum_format_of(MPNUM_TYPE_E5M2), 1,
  *                             stream);
@@ -16,6 +16,9 @@
 #include "health.h"
 #include "../array/reduce.cuh"
 MPNUM_C_BEGIN_
+
+template <> struct mpnum_is_zero_first_<mpnum_histogram> : mpnum_zero_first_ {};
+template <> struct mpnum_is_zero_first_<mpnum_lost> : mpnum_zero_first_ {};
 
 namespace mpnum {
 

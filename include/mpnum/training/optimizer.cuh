@@ -8,6 +8,7 @@
  *     mpnum_optimizer_plan(&list, tiles_before, &adamw, tensors, count);
  *     list.tensors = copy_of_tensors;           // in device memory
  *     list.tiles_before = copy_of_tiles_before; // count + 1 words, the same
+ *     mpnum_launch_scratch_init(workspace, stream); // and progress, but of a checkpoint
  *     // Each iteration, or once while a graph is captured. No dst in gradients: they are
  *     // read, and stay as they are.
  *     mpnum_launch_grad_pass(findings, gradients, scaler, workspace, stream);

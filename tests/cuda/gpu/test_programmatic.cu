@@ -43,7 +43,7 @@ struct chain {
   cudaStream_t stream;
   chain() : x(n), y(n), few(tail), found(2), half(n), scratch(1), stream(nullptr) {
     must_run(cudaStreamCreate(&stream), "a stream");
-    must_run(cudaMemset(scratch.at, 0, sizeof *scratch.at), "the scratch");
+    must_run(mpnum_launch_scratch_init(scratch.at, stream), "the scratch");
     fill(x.at, n, early);
     fill(few.at, tail, late);
   }

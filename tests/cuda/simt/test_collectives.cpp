@@ -108,7 +108,7 @@ __global__ void reduce(const float *values, results *of_warps, results *of_block
   const std::uint32_t word = mpnum_bits_f32(x);
   of_warps[i] = {
       {mpnum_thread_index_(), mpnum_warp_sum_u32_(word), mpnum_warp_max_u32_(word),
-       static_cast<std::uint32_t>(mpnum_warp_all_finite_f32(x)),
+       static_cast<std::uint32_t>(__all_sync(0xffffffffu, mpnum_isfinite_f32(x)) != 0),
        mpnum_bits_f32(mpnum_warp_sum_f32(x)), mpnum_bits_f32(mpnum_warp_max_f32(x)),
        mpnum_bits_f32(mpnum_warp_amax_f32(x))}};
   of_blocks[i] = {{mpnum_thread_index_(), mpnum_block_sum_u32_(word, scratch),

@@ -694,7 +694,7 @@ void a_workspace_that_is_not_zero_is_told(void) {
     pass();
     CHECK(mpnum_grad_found_inf(&found), "the next pass");
 
-    p.workspace = mpnum_grad_workspace();
+    CHECK_LAUNCH(mpnum_launch_scratch_init(&p.workspace, nullptr));
     device = scaler;
     handle = mpnum_grad_optimizer_of(&scaler);
     pass();

@@ -532,6 +532,10 @@ void check_iteration(float size, float max_norm, bool is_enabled, const char *wh
   mpnum_grad_findings &findings = placed<mpnum_grad_findings>();
   mpnum_grad_workspace &workspace = placed(mpnum_grad_workspace());
   mpnum_optimizer_progress &progress = placed(mpnum_optimizer_progress());
+  std::memset(static_cast<void *>(&workspace), 0xa5, sizeof workspace);
+  std::memset(static_cast<void *>(&progress), 0xa5, sizeof progress);
+  CHECK_LAUNCH(mpnum_launch_scratch_init(&workspace, nullptr));
+  CHECK_LAUNCH(mpnum_launch_scratch_init(&progress, nullptr));
   const mpnum_grad_findings &nothing = placed(mpnum_grad_findings_empty());
   float &multiplier = placed(0.0f);
   std::uint32_t &apply = placed<std::uint32_t>(77);

@@ -313,6 +313,31 @@ void scratch_that_is_not_zero_is_told(void) {
     }
 }
 
+/* Garbage is told by the next launch; afterwards results are right. */
+void scratch_is_set_to_zero(void) {
+  mpnum_launch_scratch &scratch = placed(mpnum_launch_scratch());
+  const vector<float> values(9000, -2.0f);
+  float &amax = placed(77.0f);
+  const auto found = [&] {
+    CHECK_LAUNCH(
+        mpnum_launch_amax(&amax, values.data(), values.size(), nullptr, &scratch));
+    return mpnum_bits_f32(amax);
+  };
+  for (const int garbage : {0x01, 0x7f, 0xcd, 0xff}) {
+    std::memset(static_cast<void *>(&scratch), garbage, sizeof scratch);
+    CHECK(found() == 0x7fffffff && found() == 0x7fffffff, "%02x is not told", garbage);
+    CHECK_LAUNCH(mpnum_launch_scratch_init(&scratch, nullptr));
+    CHECK(found() == mpnum_bits_f32(2) && found() == mpnum_bits_f32(2), "%02x is left",
+          garbage);
+  }
+  CHECK(mpnum_launch_scratch_init(static_cast<mpnum_launch_scratch *>(nullptr),
+                                  nullptr) == cudaErrorInvalidValue,
+        "NULL");
+  simt::launch_error = cudaErrorUnknown;
+  CHECK(mpnum_launch_scratch_init(&scratch, nullptr) == cudaErrorUnknown, "no status");
+  simt::launch_error = cudaSuccess;
+}
+
 /* What blocks of two launches of gridDim.x blocks each do where they meet, in the order
  * of events: the launch, and 2 more where it is the end of a block. */
 __global__ void two_launches_meet(std::uint64_t *word, const float *to,
@@ -373,6 +398,7 @@ int main(int count, char **arguments) {
                        TEST(launchers_return_errors),
                        TEST(the_next_reduction_works),
                        TEST(scratch_that_is_not_zero_is_told),
+                       TEST(scratch_is_set_to_zero),
 #ifndef SIMT_WEAK_MEMORY /* one kernel is both launches, and no end of one is a fence */
                        TEST(launches_that_share_scratch_are_told),
 #endif

@@ -9,6 +9,8 @@
 #include "../../cuda/detail/launch.cuh"
 MPNUM_C_BEGIN_
 
+template <> struct mpnum_is_zero_first_<mpnum_grad_workspace> : mpnum_zero_first_ {};
+
 enum {
   MPNUM_GRAD_TEAM_ = 16, /* threads of a tile: four of its 64 lanes each */
   MPNUM_GRAD_TEAMS_ = MPNUM_LAUNCH_THREADS_ / MPNUM_GRAD_TEAM_,

@@ -10,6 +10,8 @@
 #include "../optimizer_list.cuh"
 MPNUM_C_BEGIN_
 
+template <> struct mpnum_is_zero_first_<mpnum_optimizer_progress> : mpnum_zero_first_ {};
+
 /* Of a multiprocessor: AdamW of floats asks for 48 KiB in three, of some 80 registers. */
 enum { MPNUM_OPTIMIZER_BLOCKS_ = 3 };
 
