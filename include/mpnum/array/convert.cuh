@@ -89,17 +89,15 @@ template <bool is_widening> struct mpnum_convert_tile_ {
     constexpr unsigned together =
         tile::wide_four == 32 ? 2 : (is_short::value ? 64 : 32) / MPNUM_ACCESS_BYTES_;
     const unsigned lane = threadIdx.x % 32;
-    const Src *const in = src + lane * (tile::lanes / tile::src_count);
+    constexpr unsigned apart = tile::lanes / tile::src_count; /* items of src */
+    const Src *const in = src + lane * apart;
     to *const out =
         tile::is_staged ? reinterpret_cast<to *>(stage) : reinterpret_cast<to *>(dst);
     if (is_aligned) index = index / 4 * 4; /* which it is: for the compiler */
     MPNUM_UNROLL_BY_(is_short::value ? 4 : is_short::by_words ? 2 : 1)
     for (unsigned first = 0; first < 32 * tile::items; first += 32 * together) {
       from items[together];
-      MPNUM_UNROLL_
-      for (unsigned i = 0; i < together; ++i)
-        items[i] = mpnum_load_item_<is_aligned, from>(
-            in + (first + 32 * i) * (tile::lanes / tile::src_count));
+      mpnum_load_items_<is_aligned>(items, in + first * apart, 32 * apart);
       MPNUM_UNROLL_
       for (unsigned i = 0; i < together; ++i) {
         const unsigned place = first + 32 * i + lane;
@@ -129,10 +127,7 @@ template <> struct mpnum_convert_tile_<true> {
     const uint8_t *const vectors =
         reinterpret_cast<const uint8_t *>(src) + lane * sizeof(mpnum_access_);
     mpnum_access_ loaded[tile::vectors];
-    MPNUM_UNROLL_
-    for (unsigned i = 0; i < tile::vectors; ++i)
-      loaded[i] = mpnum_load_item_<is_aligned, mpnum_access_>(
-          vectors + 32 * i * sizeof(mpnum_access_));
+    mpnum_load_items_<is_aligned>(loaded, vectors, 32 * sizeof(mpnum_access_));
     MPNUM_UNROLL_
     for (unsigned i = 0; i < tile::vectors; ++i)
       stage[32 * i + lane] = loaded[i];

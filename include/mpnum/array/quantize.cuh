@@ -46,13 +46,36 @@ struct mpnum_scale_current_ {
   }
 };
 
+/* Elements head to n - 1 by tiles, by all blocks, those before by the first. Words that
+ * are not aligned are read with up to 4 bytes beside them, so not at the ends of the
+ * array, around which there may be nothing. */
+template <class Array>
+static __device__ __forceinline__ void mpnum_run_tiles_(Array &own, size_t head, size_t n,
+                                                        bool is_aligned) {
+  const size_t step = gridDim.x * static_cast<size_t>(Array::tile);
+  size_t i = head + blockIdx.x * static_cast<size_t>(Array::tile);
+  if (is_aligned) {
+    MPNUM_NO_UNROLL_
+    for (; i < n && n - i >= Array::tile; i += step)
+      own.template run<true>(i);
+  }
+  MPNUM_NO_UNROLL_
+  for (; i < n; i += step) {
+    if (!is_aligned && i >= Array::beside && n - i >= Array::tile + Array::beside)
+      own.template run<false>(i);
+    else
+      own.rest(i, n - i < Array::tile ? n : i + Array::tile);
+  }
+  if (blockIdx.x == 0) own.rest(0, head);
+}
+
 /* Elements of an array as a thread quantises them, and the largest magnitude so far. */
 template <class T, class S> struct mpnum_quantize_array_ {
   typedef mpnum::blocks_<T, mpnum::MX_FAMILY_, 32> blocks;
   typedef mpnum::magnitudes_<S> magnitudes;
   static constexpr unsigned lanes = 16 / sizeof(S), vectors = MPNUM_QUANTIZE_VECTORS_;
   static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes; /* between vectors */
-  static constexpr unsigned tile = step * vectors;
+  static constexpr unsigned tile = step * vectors, beside = 2;
   uint8_t *codes;
   const S *src;
   float factor;
@@ -64,9 +87,7 @@ template <class T, class S> struct mpnum_quantize_array_ {
     const uint32_t random[lanes] = {0};
     const size_t first = begin + threadIdx.x * lanes;
     mpnum_lanes<S, lanes> in[vectors];
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < vectors; ++v)
-      in[v] = mpnum_load_item_<is_aligned, mpnum_lanes<S, lanes>>(src + first + v * step);
+    mpnum_load_items_<is_aligned>(in, src + first, step);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < vectors; ++v) {
       uint32_t words[4];
@@ -107,23 +128,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
   const size_t before = mpnum_bytes_before_vectors_(dst) % array::lanes;
   const size_t head = before < n ? before : n;
   const bool is_aligned = reinterpret_cast<size_t>(src + head) % 16 == 0;
-  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
-  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
   array own = {reinterpret_cast<uint8_t *>(dst), src, factor, 0};
-  if (is_aligned) {
-    MPNUM_NO_UNROLL_
-    for (; i < n && n - i >= array::tile; i += step)
-      own.template run<true>(i);
-  }
-  MPNUM_NO_UNROLL_
-  for (; i < n; i += step) {
-    /* Not at the ends of the array, around which there may be nothing. */
-    if (!is_aligned && i >= 2 && n - i >= array::tile + 2)
-      own.template run<false>(i);
-    else
-      own.rest(i, n - i < array::tile ? n : i + array::tile);
-  }
-  if (blockIdx.x == 0) own.rest(0, head);
+  mpnum_run_tiles_(own, head, n, is_aligned);
   if (!amax) return;
   const uint32_t largest = array::magnitudes::bits(array::magnitudes::folded(own.most));
   const float found = mpnum_block_amax_f32(mpnum_f32_of_scalar_(largest), scratch);
@@ -134,7 +140,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
 template <class T, class Code> struct mpnum_dequantize_array_ {
   static constexpr unsigned lanes = 16 / sizeof(T), vectors = MPNUM_QUANTIZE_VECTORS_;
   static constexpr unsigned step = MPNUM_LAUNCH_THREADS_ * lanes;
-  static constexpr unsigned tile = step * vectors;
+  static constexpr unsigned tile = step * vectors, beside = 4;
   T *dst;
   const Code *src;
   float factor;
@@ -145,9 +151,7 @@ template <class T, class Code> struct mpnum_dequantize_array_ {
     typedef mpnum::raw_bytes_<lanes> codes; /* words */
     const size_t first = begin + threadIdx.x * lanes;
     codes in[vectors];
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < vectors; ++v)
-      in[v] = mpnum_load_item_<is_aligned, codes>(src + first + v * step);
+    mpnum_load_items_<is_aligned>(in, src + first, step);
     MPNUM_UNROLL_
     for (unsigned v = 0; v < vectors; ++v) {
       to fours[lanes / 4];
@@ -175,22 +179,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLO
   const size_t before = mpnum_bytes_before_vectors_(dst) / sizeof(T);
   const size_t head = before < n ? before : n;
   const bool is_aligned = mpnum_bytes_before_vectors_(src + head) % array::lanes == 0;
-  const size_t step = gridDim.x * static_cast<size_t>(array::tile);
-  size_t i = head + blockIdx.x * static_cast<size_t>(array::tile);
-  const array own = {dst, src, mpnum::scale_or_nan_(*scale_inv)};
-  if (is_aligned) {
-    MPNUM_NO_UNROLL_
-    for (; i < n && n - i >= array::tile; i += step)
-      own.template run<true>(i);
-  }
-  MPNUM_NO_UNROLL_
-  for (; i < n; i += step) {
-    if (!is_aligned && i >= 4 && n - i >= array::tile + 4)
-      own.template run<false>(i);
-    else
-      own.rest(i, n - i < array::tile ? n : i + array::tile);
-  }
-  if (blockIdx.x == 0) own.rest(0, head);
+  array own = {dst, src, mpnum::scale_or_nan_(*scale_inv)};
+  mpnum_run_tiles_(own, head, n, is_aligned);
 }
 
 /* A tile of a source, and its transpose; the largest magnitude that the thread saw. */

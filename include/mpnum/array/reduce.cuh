@@ -391,8 +391,10 @@ static __device__ __forceinline__ void mpnum_visit_(const T *src, size_t n,
              threadIdx.x * MPNUM_THREAD_VECTORS_;
   MPNUM_NO_UNROLL_
   for (; i + mpnum_vector_place_(count - 1, blockDim.x) < whole; i += step) {
+    mpnum_access_ loaded[count / MPNUM_THREAD_VECTORS_];
     mpnum_vector_ in[count];
-    mpnum_load_vectors_(in, vectors + i, blockDim.x);
+    mpnum_load_items_<true>(loaded, vectors + i, MPNUM_THREAD_VECTORS_ * blockDim.x);
+    MPNUM_MEMCPY_(in, loaded, sizeof in);
     reduce.vectors(in, vectors + i, blockDim.x);
   }
   MPNUM_NO_UNROLL_

@@ -8,7 +8,7 @@
 #ifndef MPNUM_CUDA_DEVICE_CUH
 #define MPNUM_CUDA_DEVICE_CUH
 
-#include "../mpnum.h"
+#include "detail/vectors.cuh"
 MPNUM_C_BEGIN_
 
 #define MPNUM_DEVICE_ static __device__ __forceinline__
@@ -75,7 +75,8 @@ MPNUM_DEVICE_ void mpnum_store(T *dst, const mpnum_lanes<T, N> &values, size_t l
 /* Tiles: four vectors of N elements for each of `threads` threads, a one-dimensional
  * block, next to those of its neighbours, all loaded before one is used. With N times the
  * size of the largest type 16, that is 64 bytes of a thread on the way, as the library's
- * own kernels over arrays have:
+ * own kernels over arrays have, which load by the same steps; with 32, accesses are of 32
+ * bytes from sm_100 on:
  *
  *     typedef mpnum_tile<float, 4> tile;
  *     for (size_t first = blockIdx.x * tile::elements; first < n;
@@ -96,11 +97,16 @@ template <class T, unsigned N, unsigned threads = 256> struct mpnum_tile {
   static __device__ __forceinline__ unsigned place(unsigned v) {
     return N * (v * threads + threadIdx.x);
   }
+  /* A vector in as few accesses as it may take, of 32 bytes from sm_100 on. */
+  struct alignas(sizeof(mpnum_lanes<T, N>) % MPNUM_ACCESS_BYTES_ == 0
+                     ? MPNUM_ACCESS_BYTES_
+                     : mpnum_lanes_alignment_<N, T>::value) wide_ {
+    T at[N];
+  };
   /* Whether a tile is there as a whole and vectors are aligned: one test an array. */
   static __device__ __forceinline__ bool is_whole_(const T *array, size_t first,
                                                    size_t n) {
-    return n - first >= elements &&
-           reinterpret_cast<size_t>(array) % alignof(mpnum_lanes<T, N>) == 0;
+    return n - first >= elements && reinterpret_cast<size_t>(array) % alignof(wide_) == 0;
   }
 };
 template <class T, unsigned N, unsigned threads>
@@ -114,9 +120,9 @@ MPNUM_DEVICE_ mpnum_tile<T, N, threads> mpnum_load_tile(const T *src, size_t fir
                                                         size_t n) {
   mpnum_tile<T, N, threads> tile;
   if (tile.is_whole_(src, first, n)) {
-    for (unsigned v = 0; v < tile.vectors; ++v)
-      tile.at[v] =
-          *reinterpret_cast<const mpnum_lanes<T, N> *>(src + first + tile.place(v));
+    typename mpnum_tile<T, N, threads>::wide_ loaded[4];
+    mpnum_load_items_<true>(loaded, src + first + tile.place(0), N * threads);
+    MPNUM_MEMCPY_(tile.at, loaded, sizeof tile.at);
     return tile;
   }
   for (unsigned v = 0; v < tile.vectors; ++v) {
@@ -129,9 +135,11 @@ MPNUM_DEVICE_ mpnum_tile<T, N, threads> mpnum_load_tile(const T *src, size_t fir
 template <class T, unsigned N, unsigned threads>
 MPNUM_DEVICE_ void mpnum_store_tile(T *dst, size_t first, size_t n,
                                     const mpnum_tile<T, N, threads> &tile) {
+  typedef typename mpnum_tile<T, N, threads>::wide_ wide;
   if (tile.is_whole_(dst, first, n)) {
     for (unsigned v = 0; v < tile.vectors; ++v)
-      *reinterpret_cast<mpnum_lanes<T, N> *>(dst + first + tile.place(v)) = tile.at[v];
+      *reinterpret_cast<wide *>(dst + first + tile.place(v)) =
+          mpnum::copied_<wide>(tile.at[v]);
   } else {
     for (unsigned v = 0; v < tile.vectors; ++v) {
       const size_t place = first + tile.place(v);
