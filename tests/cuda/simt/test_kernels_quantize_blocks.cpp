@@ -418,6 +418,58 @@ void quotients_of_scales_are_those_of_division(void) {
   CHECK(wrong == 0, "%u quotients differ", wrong);
 }
 
+/* 1 over a scale's quotient by the tensor's, of every scale of e4m3 and of ue5m3 and of
+ * tensors' scales of many significands, from one end to the other. */
+void factors_of_two_levels_are_those_of_division(void) {
+#ifdef TEST_TYPES
+  const std::uint32_t step = 65521;
+#else
+  const std::uint32_t step = 1021;
+#endif
+  std::uint32_t wrong = 0;
+  for (std::uint32_t bits = 0x0d800000u; bits <= 0x71800000u; bits += step) {
+    const float tensor = mpnum_from_bits_f32(bits);
+    for (unsigned k = 1; k < 16; ++k)
+      for (int exponent = -17; exponent <= 13; exponent += 6) {
+        const float scale = std::ldexp(static_cast<float>(k), exponent);
+        const float want = 1 / (scale / tensor);
+        wrong += mpnum::two_level_factor_(scale, bits) != want;
+      }
+  }
+  CHECK(wrong == 0, "%u factors differ", wrong);
+}
+/* Codes of a quotient: at and beside the midpoints of codes, of zeros and what is less
+ * than any code. */
+template <class Code> void quotients_make_codes(float least) {
+  std::uint32_t wrong = 0;
+  for (std::uint32_t i = 0; i < 20011; ++i) {
+    const std::uint32_t bits = 0x17800000u + i * (0x50000000u / 20010);
+    const float factor = mpnum_from_bits_f32(bits),
+                inverse = mpnum_usual_inverse_(factor);
+    for (unsigned k = 0; k < 5; ++k) {
+      const std::uint32_t code = i * 7 % 0x77;
+      const float midpoint = (mpnum::to_float(mpnum::from_bits<Code>(code)) +
+                              mpnum::to_float(mpnum::from_bits<Code>(code + 1))) /
+                             2;
+      const float by[5] = {least, midpoint, least * 0.25f, 1e-30f, 0};
+      const float x = by[k] * factor;
+      for (std::uint32_t off = 0; off < 5; ++off)
+        for (std::uint32_t sign = 0; sign < 2; ++sign) {
+          const std::uint32_t at = mpnum_bits_f32(x) + (x > 0 ? off - 2 : off);
+          const float beside = mpnum_from_bits_f32((at & 0x7fffffffu) | sign << 31);
+          wrong +=
+              mpnum::from_float_sat<Code>(mpnum::code_quotient_(beside, factor, inverse))
+                  .bits != mpnum::from_float_sat<Code>(beside / factor).bits;
+        }
+    }
+  }
+  CHECK(wrong == 0, "%u codes differ", wrong);
+}
+void quotients_make_the_codes_of_division(void) {
+  quotients_make_codes<mpnum_e4m3>(0x1.8p-9f);
+  quotients_make_codes<mpnum_e5m2>(0x1.8p-16f);
+}
+
 /* Inf and NaN, which the host refuses: NaN in their block, the host's bytes elsewhere. */
 void stored_blocks_with_nan_come_back_as_nan(void) {
   constexpr std::size_t rows = 16, columns = 128, count = rows * columns;
@@ -705,6 +757,8 @@ int main(int count, char **arguments) {
                        TEST(dequantising_gives_the_hosts_bytes),
                        TEST(any_codes_in_whole_tiles_are_the_hosts),
                        TEST(quotients_of_scales_are_those_of_division),
+                       TEST(factors_of_two_levels_are_those_of_division),
+                       TEST(quotients_make_the_codes_of_division),
 #ifndef TEST_TYPES
                        TEST(long_rows_and_many_of_them),
 #endif

@@ -38,12 +38,14 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
     in[v] = origin::template value<n>(at, read[v], own.vector * n, common);
   }
   scales.find(mpnum_quantize_rule_<Blocks>(job), in);
+  const mpnum_random_keys_ keys =
+      Blocks::is_stochastic ? mpnum_held_keys_(job.seed) : mpnum_random_keys_();
   MPNUM_UNROLL_
   for (unsigned v = 0; v < count; ++v) {
     const mpnum_tile_place_ own(job, row, vector, first + v);
     uint32_t random[n] = {0};
     if (Blocks::is_stochastic)
-      mpnum_quantize_words_(random, job, own.row * job.stride + own.vector * n);
+      mpnum_quantize_words_(random, job, keys, own.row * job.stride + own.vector * n);
     mpnum_store_codes_<Blocks, n>(
         codes + v * job.rows.step, own.row, own.vector * n, job.height, job.width,
         is_whole, mpnum_quantize_lanes_<Blocks>(in[v], scales.factor(v), random));
@@ -252,19 +254,39 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
     uint32_t random[n] = {0};
     words out;
     words_of(random, job, v);
+    uint32_t least = 0xffffffffu;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; ++j) {
+      const uint32_t bits = mpnum_bits_of_scalar_(factor[j]);
+      least = bits < least ? bits : least;
+    }
     MPNUM_UNROLL_
     for (unsigned j = 0; j < n; j += 4) {
-      uint32_t keep = 0;
       float scaled[4];
       const uint32_t four[4] = {random[j], random[j + 1], random[j + 2], random[j + 3]};
       MPNUM_UNROLL_
-      for (unsigned k = 0; k < 4; ++k) {
+      for (unsigned k = 0; k < 4; ++k)
         scaled[k] = scaled_at(v, j + k, factor[j + k]);
-        if (mpnum_bits_of_scalar_(factor[j + k]) != 0) keep |= ones << k * Blocks::bits;
-      }
-      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, four) & keep);
+      out.put(j / 4, mpnum::block_codes_<Blocks>(scaled, four));
     }
+    if (least == 0) without_zeros(out, factor);
     return out;
+  }
+  /* The same where some factors are 0, which few are. */
+  static __device__ __forceinline__ void without_zeros(words &made,
+                                                       const float (&factor)[n]) {
+    words keep;
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < n; j += 4) {
+      uint32_t kept = 0;
+      MPNUM_UNROLL_
+      for (unsigned k = 0; k < 4; ++k)
+        if (mpnum_bits_of_scalar_(factor[j + k]) != 0) kept |= ones << k * Blocks::bits;
+      keep.put(j / 4, kept);
+    }
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < sizeof made.all / sizeof made.all.at[0]; ++j)
+      made.all.at[j] &= keep.all.at[j];
   }
 };
 

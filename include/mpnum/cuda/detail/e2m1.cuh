@@ -27,8 +27,7 @@ MPNUM_REAL_ uint32_t e2m1_code_(float x) {
 }
 /* The same rounded by a random word: up where what is below the last place, times 2^32,
  * and the word carry. From 1 on a float is a code and 22 bits below it, less that of 1/2;
- * below 1 as if it were more by 1, but for 10 bits, which a subnormal is cut to. Above
- * the code is 252. */
+ * below 1 as if it were more by 1, but for 10 bits, which a subnormal is cut to. */
 MPNUM_REAL_ uint32_t e2m1_code_(float x, uint32_t random) {
   uint32_t high, low;
   asm("{\n .reg .f32 y, p, q, d;\n .reg .b32 a, b;\n abs.f32 y, %2;\n"
@@ -38,35 +37,56 @@ MPNUM_REAL_ uint32_t e2m1_code_(float x, uint32_t random) {
       " mov.b32 a, y;\n mov.b32 b, q;\n add.s32 b, b, -8388608;\n max.s32 %0, a, b;\n}"
       : "=r"(high), "=r"(low)
       : "f"(x));
-  return static_cast<uint32_t>((static_cast<uint64_t>(high) * 1024 + low + random) >> 32);
+  const uint64_t sum = static_cast<uint64_t>(high) * 1024 + low + random;
+  return static_cast<uint32_t>(sum >> 32) - 252;
 }
-/* Bytes of two words. */
-template <uint32_t selector> MPNUM_REAL_ uint32_t bytes_of_(float low, float high) {
-  uint32_t chosen = 0;
-  asm("prmt.b32 %0, %1, %2, %3;"
-      : "=r"(chosen)
-      : "r"(mpnum_bits_of_scalar_(low)), "r"(mpnum_bits_of_scalar_(high)), "n"(selector));
-  return chosen;
+/* The same without the 10 bits: it may be too small where rest becomes e2m1_doubt_ or
+ * more, which rest, 0 to begin with, does once in 2^22. 1 plus more than 1 is half of
+ * that at most. */
+enum : uint32_t { e2m1_doubt_ = 0xfffffc00u };
+MPNUM_REAL_ uint32_t e2m1_code_(float x, uint32_t random, uint32_t &rest) {
+  uint32_t code, low;
+  asm("{\n .reg .f32 y, q;\n .reg .b32 a, b;\n .reg .b64 sum;\n abs.f32 y, %2;\n"
+      " min.f32 y, y, 0f40C00000;\n add.rz.f32 q, y, 0f3F800000;\n mov.b32 a, y;\n"
+      " mov.b32 b, q;\n add.s32 b, b, -8388608;\n max.s32 a, a, b;\n"
+      " mov.b64 sum, {%3, -252};\n mad.wide.u32 sum, a, 1024, sum;\n"
+      " mov.b64 {%1, %0}, sum;\n}"
+      : "=r"(code), "=r"(low)
+      : "f"(x), "r"(random));
+  rest = low > rest ? low : rest;
+  return code;
 }
-/* Four with their signs; a NaN has none, as none that a device makes has. */
-MPNUM_REAL_ uint32_t e2m1_signed_(uint32_t codes, const float (&y)[4]) {
-  const uint32_t even = bytes_of_<0x0073>(y[0], y[2]),
-                 odd = bytes_of_<0x0073>(y[1], y[3]);
-  return (codes & 0x7777u) | (even >> 4 & 0x0808u) | (odd & 0x8080u);
+/* Codes with that of x, which has its sign, before the others. A NaN has none, as none
+ * that a device makes has. */
+MPNUM_REAL_ uint32_t e2m1_before_(uint32_t codes, float x, uint32_t code) {
+  uint32_t moved;
+  asm("shf.l.wrap.b32 %0, %1, %2, 1;"
+      : "=r"(moved)
+      : "r"(mpnum_bits_of_scalar_(x)), "r"(codes));
+  return moved * 8 + code;
 }
+/* Four; above 16 bits there is anything. */
 MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4]) {
-  uint32_t codes = e2m1_code_(y[3]);
-  codes = (codes << 4) + e2m1_code_(y[2]);
-  codes = (codes << 4) + e2m1_code_(y[1]);
-  codes = (codes << 4) + e2m1_code_(y[0]);
-  return e2m1_signed_(codes, y);
+  uint32_t codes = 0;
+  MPNUM_UNROLL_
+  for (unsigned k = 4; k-- > 0;)
+    codes = e2m1_before_(codes, y[k], e2m1_code_(y[k]));
+  return codes;
 }
 MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4], const uint32_t (&random)[4]) {
-  uint32_t codes = e2m1_code_(y[3], random[3]);
-  codes = (codes << 4) + e2m1_code_(y[2], random[2]);
-  codes = (codes << 4) + e2m1_code_(y[1], random[1]);
-  codes = (codes << 4) + e2m1_code_(y[0], random[0]);
-  return e2m1_signed_(codes - 252 * 0x1111, y);
+  uint32_t codes = 0;
+  MPNUM_UNROLL_
+  for (unsigned k = 4; k-- > 0;)
+    codes = e2m1_before_(codes, y[k], e2m1_code_(y[k], random[k]));
+  return codes;
+}
+MPNUM_REAL_ uint32_t e2m1_four_(const float (&y)[4], const uint32_t (&random)[4],
+                                uint32_t &rest) {
+  uint32_t codes = 0;
+  MPNUM_UNROLL_
+  for (unsigned k = 4; k-- > 0;)
+    codes = e2m1_before_(codes, y[k], e2m1_code_(y[k], random[k], rest));
+  return codes;
 }
 #endif
 /* With NaN as all have it. */

@@ -5,6 +5,7 @@
 #define MPNUM_CUDA_DETAIL_QUANTIZE_CUH
 
 #include "convert_four.cuh"
+#include "inverse.cuh"
 MPNUM_C_BEGIN_
 
 namespace mpnum {
@@ -190,27 +191,47 @@ MPNUM_REAL_ float scale_or_nan_(float x) {
   return mpnum_f32_of_scalar_(is_scale_(x) ? mpnum_bits_of_scalar_(x) : 0x7fffffffu);
 }
 
+/* Whether the scale of a tensor, its bits, is from 2^-100 to 2^100. */
+MPNUM_REAL_ bool is_usual_tensor_(uint32_t bits) {
+  return bits - 0x0d800000u <= 0x64000000u;
+}
+/* 1 over the quotient of a block's scale and the tensor's; of a scale of 0 any float. */
+static __device__ __forceinline__ float two_level_factor_(float scale, uint32_t tensor) {
+  const float by = mpnum_constant_scalar_(tensor);
+  if (is_usual_tensor_(tensor))
+    return mpnum_usual_inverse_(mpnum_usual_quotient_(scale, by));
+  const uint32_t bits = mpnum_bits_of_scalar_(mpnum_div_scalar_(
+      mpnum_constant_scalar_(0x3f800000u), mpnum_div_scalar_(scale, by)));
+  return mpnum_f32_of_scalar_(bits > 0x7f7fffffu ? 0x7f7fffffu : bits);
+}
 /* The scale of a block of this amax, the bits of a magnitude. Where codes are to be 0,
  * whatever the elements, the factor is +0, which it is never else. */
 template <class Blocks>
-MPNUM_REAL_ mpnum_block_scale_scalar_ block_scale_(mpnum_block_rule_ rule,
-                                                   uint32_t amax) {
+static __device__ __forceinline__ mpnum_block_scale_scalar_
+block_scale_(mpnum_block_rule_ rule, uint32_t amax) {
   mpnum_block_scale_scalar_ scale;
+  if (Blocks::family == TWO_LEVEL_FAMILY_) {
+    rule.wider = Blocks::is_wide ? 8u << 23 : 0; /* biases: 15 - 7 */
+    scale = mpnum_two_level_code_scalar_(rule, amax);
+    const uint32_t factor =
+        mpnum_bits_of_scalar_(two_level_factor_(scale.factor, rule.scale));
+    const bool is_number = amax < 0x7f800000u;
+    scale.factor = mpnum_f32_of_scalar_(!is_number        ? 0x7fffffffu
+                                        : scale.code != 0 ? factor
+                                                          : 0);
+    scale.code = is_number ? scale.code : rule.nan_code;
+    return scale;
+  }
   if (Blocks::family == MX_FAMILY_) { /* constants, for the compiler to choose by */
     rule.kind = MPNUM_BLOCK_PRODUCT_;
     rule.divides = 0;
-  } else if (Blocks::family == TWO_LEVEL_FAMILY_) {
-    rule.kind = MPNUM_BLOCK_TWO_LEVEL_;
-    rule.divides = 0;
-    rule.wider = Blocks::is_wide ? 8u << 23 : 0; /* biases: 15 - 7 */
   } else {
     rule.kind = rule.kind == MPNUM_BLOCK_AMAX_POW2_ ? rule.kind : MPNUM_BLOCK_AMAX_;
     rule.divides = 1;
   }
   scale = mpnum_block_scale_of_scalar_(rule, amax);
-  const bool is_zero =
-      amax == 0 || (Blocks::family == TWO_LEVEL_FAMILY_ && scale.code == 0);
-  scale.factor = mpnum_f32_of_scalar_(is_zero ? 0 : mpnum_bits_of_scalar_(scale.factor));
+  scale.factor =
+      mpnum_f32_of_scalar_(amax == 0 ? 0 : mpnum_bits_of_scalar_(scale.factor));
   return scale;
 }
 /* The rule of a format as block_scale_ takes it: all of MX are products, by 1 where the
@@ -224,6 +245,19 @@ MPNUM_REAL_ mpnum_block_rule_ block_rule_(const mpnum_blockscale_format &format,
 template <class Blocks> MPNUM_REAL_ float block_scaled_(float x, float factor) {
   return Blocks::family == AMAX_FAMILY_ ? mpnum_div_scalar_(x, factor)
                                         : mpnum_mul_scalar_(x, factor);
+}
+
+/* x / factor where it is 2^-18 or more, else something smaller with its sign, as of
+ * zeros: what becomes codes. inverse: mpnum_usual_inverse_ of a factor from 2^-80 to
+ * 2^80. */
+MPNUM_REAL_ bool is_usual_divisor_(float factor) {
+  return mpnum_bits_of_scalar_(factor) - 0x17800000u <= 0x50000000u;
+}
+static __device__ __forceinline__ float code_quotient_(float x, float factor,
+                                                       float inverse) {
+  const float near_it = mpnum_mul_scalar_(x, inverse);
+  const float less = mpnum_fma_scalar_(factor, near_it, mpnum_minus_(x));
+  return mpnum_fma_scalar_(mpnum_minus_(less), inverse, near_it);
 }
 
 /* Four times a factor, by two products at once where that is an instruction. */
@@ -242,13 +276,20 @@ MPNUM_REAL_ void multiply_four_(float (&x)[4], float factor) {
 #endif
 }
 
-/* Four scaled elements as dense codes; random is for stochastic rounding. */
+/* Four scaled elements as dense codes; random is for stochastic rounding. quick: of which
+ * some may be wrong where rest becomes doubt or more. */
 template <class Code, bool is_stochastic> struct four_codes_ {
+  static constexpr uint32_t doubt = 0xffffffffu;
   MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&)[4]) {
     return dense_<Code>::four(y[0], y[1], y[2], y[3]);
   }
+  MPNUM_REAL_ uint32_t quick(const float (&y)[4], const uint32_t (&random)[4],
+                             uint32_t &) {
+    return of(y, random);
+  }
 };
 template <class Code> struct four_codes_<Code, true> {
+  static constexpr uint32_t doubt = 0xffffffffu;
   MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&random)[4]) {
     uint32_t word = 0;
     MPNUM_UNROLL_
@@ -259,11 +300,20 @@ template <class Code> struct four_codes_<Code, true> {
               << k * dense_<Code>::bits;
     return word;
   }
+  MPNUM_REAL_ uint32_t quick(const float (&y)[4], const uint32_t (&random)[4],
+                             uint32_t &) {
+    return of(y, random);
+  }
 };
 #if MPNUM_ON_DEVICE_
 template <> struct four_codes_<mpnum_e2m1, true> {
+  static constexpr uint32_t doubt = e2m1_doubt_;
   MPNUM_REAL_ uint32_t of(const float (&y)[4], const uint32_t (&random)[4]) {
     return e2m1_four_(y, random);
+  }
+  MPNUM_REAL_ uint32_t quick(const float (&y)[4], const uint32_t (&random)[4],
+                             uint32_t &rest) {
+    return e2m1_four_(y, random, rest);
   }
 };
 #endif
@@ -368,15 +418,31 @@ mpnum_quantize_words_(uint32_t (&words)[N], const Seed &seed, uint64_t index) {
 }
 
 /* The same of a job, from an element on, as its rounding has them. */
-template <unsigned N>
+template <unsigned N, class Seed>
 static __device__ __forceinline__ void
 mpnum_quantize_words_(uint32_t (&words)[N], const mpnum_quantize_job_ &job,
-                      size_t element) {
-  mpnum_quantize_words_(words, job.seed, job.offset + element);
+                      const Seed &seed, size_t element) {
+  mpnum_quantize_words_(words, seed, job.offset + element);
   if (job.rounding == MPNUM_ROUND_STOCHASTIC) return;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; ++j)
     words[j] = mpnum_random_word_(job.rounding, words[j]);
+}
+template <unsigned N>
+static __device__ __forceinline__ void
+mpnum_quantize_words_(uint32_t (&words)[N], const mpnum_quantize_job_ &job,
+                      size_t element) {
+  mpnum_quantize_words_(words, job, job.seed, element);
+}
+/* Keys that a thread holds: compilers would add them up for each four words. */
+static __device__ __forceinline__ mpnum_random_keys_ mpnum_held_keys_(uint64_t seed) {
+  mpnum_random_keys_ keys = mpnum_random_keys_of_(seed);
+#if MPNUM_ON_DEVICE_
+  MPNUM_UNROLL_
+  for (unsigned i = 0; i < 20; ++i)
+    asm("" : "+r"(keys.at[i]));
+#endif
+  return keys;
 }
 
 /* Tiles of the kernels that go by rows: 4 vectors of each of 256 threads, which are 1 <<
@@ -459,8 +525,10 @@ mpnum_quantize_rule_(const mpnum_quantize_job_ &job) {
   if (Blocks::family == mpnum::TWO_LEVEL_FAMILY_) {
     const float scale = *job.scale;
     rule.scale = mpnum_bits_of_scalar_(scale);
-    rule.scale_per_max =
-        mpnum_bits_of_scalar_(mpnum_div_scalar_(scale, mpnum_f32_of_scalar_(rule.max)));
+    const float max = mpnum_f32_of_scalar_(rule.max);
+    rule.scale_per_max = mpnum_bits_of_scalar_(mpnum::is_usual_tensor_(rule.scale)
+                                                   ? mpnum_usual_quotient_(scale, max)
+                                                   : mpnum_div_scalar_(scale, max));
     rule.floor = mpnum::is_scale_(scale) ? 0 : 0x7fffffffu;
   }
   return rule;
@@ -563,17 +631,19 @@ template <class Blocks, unsigned N> struct mpnum_block_words_ {
   }
 };
 
-/* N neighbours times their factor, as codes; a factor of 0, if it may be one, makes them
- * 0. by_pairs: there is no other product of theirs, of which compilers would make one. */
-template <class Blocks, bool may_be_zero = true, bool by_pairs = true, class T,
-          unsigned N>
+/* N neighbours times their factor, as codes. by_pairs: there is no other product of
+ * theirs, of which compilers would make one. is_quick: as of four_codes_; and quotients
+ * are those of mpnum::code_quotient_. */
+template <class Blocks, bool by_pairs, bool is_quick, class T, unsigned N>
 static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
-mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
-                      const uint32_t (&random)[N]) {
+mpnum_scale_lanes_(const mpnum_lanes<T, N> &in, float factor, const uint32_t (&random)[N],
+                   uint32_t &rest) {
+  typedef mpnum::four_codes_<typename Blocks::Code, Blocks::is_stochastic> codes;
   mpnum_block_words_<Blocks, N> out;
-  const bool is_zero = may_be_zero && mpnum_bits_of_scalar_(factor) == 0;
+  const bool is_quotient = is_quick && Blocks::family == mpnum::AMAX_FAMILY_;
   const bool is_product_of_four =
       MPNUM_HAS_HW_F32X2_ && by_pairs && Blocks::family != mpnum::AMAX_FAMILY_;
+  const float inverse = is_quotient ? mpnum_usual_inverse_(factor) : 0;
   MPNUM_UNROLL_
   for (unsigned j = 0; j < N; j += 4) {
     float y[4];
@@ -581,12 +651,32 @@ mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
     MPNUM_UNROLL_
     for (unsigned k = 0; k < 4; ++k) {
       const float x = mpnum::element_at_(in, j + k);
-      y[k] = is_product_of_four ? x : mpnum::block_scaled_<Blocks>(x, factor);
+      y[k] = is_quotient          ? mpnum::code_quotient_(x, factor, inverse)
+             : is_product_of_four ? x
+                                  : mpnum::block_scaled_<Blocks>(x, factor);
     }
     if (is_product_of_four) mpnum::multiply_four_(y, factor);
-    const uint32_t word = mpnum::block_codes_<Blocks>(y, words);
-    out.put(j / 4, is_zero ? 0 : word);
+    out.put(j / 4, is_quick ? codes::quick(y, words, rest) : codes::of(y, words));
   }
+  return out;
+}
+/* The same; a factor of 0, if it may be one, makes them 0. */
+template <class Blocks, bool may_be_zero = true, bool by_pairs = true, class T,
+          unsigned N>
+static __device__ __forceinline__ mpnum_block_words_<Blocks, N>
+mpnum_quantize_lanes_(const mpnum_lanes<T, N> &in, float factor,
+                      const uint32_t (&random)[N]) {
+  typedef mpnum::four_codes_<typename Blocks::Code, Blocks::is_stochastic> codes;
+  const bool is_usual =
+      Blocks::family != mpnum::AMAX_FAMILY_ || mpnum::is_usual_divisor_(factor);
+  uint32_t rest = is_usual ? 0 : 0xffffffffu;
+  mpnum_block_words_<Blocks, N> out;
+  if (is_usual)
+    out = mpnum_scale_lanes_<Blocks, by_pairs, true>(in, factor, random, rest);
+  if (!is_usual || (codes::doubt != 0xffffffffu && rest >= codes::doubt))
+    out = mpnum_scale_lanes_<Blocks, by_pairs, false>(in, factor, random, rest);
+  if (may_be_zero && mpnum_bits_of_scalar_(factor) == 0)
+    out.all = typename mpnum_block_words_<Blocks, N>::words();
   return out;
 }
 /* Stores the codes of elements column to column + N - 1 of a row, those that are. */
@@ -687,18 +777,23 @@ mpnum_store_turned_(uint8_t *dst, size_t pitch, const uint8_t *turned, unsigned 
   typedef mpnum_turned_<bits, rows> layout;
   const unsigned vectors = layout::bytes / 16;
   const size_t bytes = mpnum::dense_bytes_(bits, high);
+  const bool is_whole = columns <= left && layout::bytes <= bytes &&
+                        (reinterpret_cast<size_t>(dst) | pitch) % 16 == 0;
   for (unsigned i = mpnum_thread_index_(); i < columns * vectors;
        i += mpnum_block_threads_()) {
     const unsigned column = i / vectors, at = i % vectors * 16;
-    mpnum_lanes<uint8_t, 16> out;
-    if (column >= left || at >= bytes) continue;
+    mpnum_vector_ out;
+    if (!is_whole && (column >= left || at >= bytes)) continue;
     MPNUM_UNROLL_
-    for (unsigned k = 0; k < 16; k += 4) {
-      typedef mpnum_lanes<uint8_t, 4> four;
-      *reinterpret_cast<four *>(out.at + k) =
-          *reinterpret_cast<const four *>(turned + column * layout::pitch + at + k);
+    for (unsigned k = 0; k < 4; ++k)
+      out.at[k] =
+          reinterpret_cast<const uint32_t *>(turned + column * layout::pitch + at)[k];
+    if (is_whole) {
+      *reinterpret_cast<mpnum_vector_ *>(dst + column * pitch + at) = out;
+    } else {
+      mpnum_store(dst + column * pitch + at,
+                  mpnum::copied_<mpnum_lanes<uint8_t, 16>>(out), bytes - at);
     }
-    mpnum_store(dst + column * pitch + at, out, bytes - at);
   }
 }
 
