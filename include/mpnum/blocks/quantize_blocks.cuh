@@ -138,11 +138,11 @@ template <class Blocks, class T> struct mpnum_launch_row_blocks_<Blocks, T, fals
   template <class Source>
   static cudaError_t launch(Source src, mpnum_quantize_job_ job, bool is_aligned,
                             cudaStream_t stream) {
-    const unsigned n = mpnum_geometry_<T, Blocks::edge>::n;
+    const unsigned n = mpnum_neighbours_<T, Source>::count;
     dim3 grid(1);
     if (!mpnum_quantize_tiles_(
             &grid, &job, &job.rows, n, n * Blocks::bits / 8,
-            mpnum::log2_<Blocks::edge / mpnum_geometry_<T, Blocks::edge>::n>::value,
+            mpnum::log2_<Blocks::edge / mpnum_neighbours_<T, Source>::count>::value,
             mpnum_origin_<Source>::shares_columns
                 ? mpnum::log2_<MPNUM_LAUNCH_THREADS_>::value
                 : +MPNUM_TILE_LOG2_VECTORS_,
@@ -163,7 +163,8 @@ static inline bool mpnum_quantize_job_of_(mpnum_quantize_job_ &job, bool &is_ali
                                           const mpnum_blockscaled *by_column,
                                           const Matrix &src, const float *scale,
                                           int what) {
-  typedef mpnum_geometry_<typename Matrix::element, Blocks::edge> tile;
+  typedef mpnum_geometry_<typename Matrix::element, Blocks::edge, typename Matrix::source>
+      tile;
   const size_t rows = src.rows, columns = src.columns;
   const size_t vector = alignof(mpnum_lanes<uint8_t, tile::n * Blocks::bits / 8>);
   const int turned = MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED;
@@ -215,7 +216,7 @@ static inline cudaError_t mpnum_launch_job_(const Matrix &src, mpnum_quantize_jo
                                             bool is_aligned, cudaStream_t stream) {
   typedef typename Matrix::element T;
   typedef typename Matrix::source source;
-  typedef mpnum_geometry_<T, Blocks::edge> tile;
+  typedef mpnum_geometry_<T, Blocks::edge, source> tile;
   const size_t rows = src.rows, columns = src.columns;
   const size_t limit = 0x7fffffff;
   if (job.what == MPNUM_QUANTIZE_ROWS && !Blocks::is_square &&

@@ -168,10 +168,14 @@ struct gate_elements_ {
 
 } // namespace mpnum
 
+template <class T, int kind, bool is_back, class Dy, class Src, class Drop>
+struct mpnum_neighbours_<T, mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
+  static constexpr unsigned count = sizeof(Src) <= 2 && sizeof(Dy) <= 2 ? 8 : 4;
+};
 template <int kind, bool is_back, class Dy, class Src, class Drop>
 struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
   typedef mpnum::gate_elements_<kind, is_back, Dy, Src, Drop> elements;
-  static constexpr int resident = 3;
+  static constexpr int resident = is_back && MPNUM_DEVICE_ARCH_ >= 1000 ? 2 : 3;
   static constexpr bool shares_columns = false;
   template <unsigned N> using common = mpnum::no_common_;
   template <unsigned N> using loads = mpnum::computed_reads_<N, Dy, Src, Drop>;
@@ -425,8 +429,10 @@ template <class Elements> struct computed {
         {job.bias, job.bias ? 4 * source_columns() : 0}};
     return mpnum_is_apart_(at, bytes, all);
   }
+  static constexpr unsigned neighbours = mpnum_neighbours_<float, Elements>::count;
   template <class T> static bool has_vectors(const T *data, size_t row_stride) {
-    return mpnum_launch_aligned_(data, row_stride * sizeof(T), 4 * sizeof(T)) != 0;
+    return mpnum_launch_aligned_(data, row_stride * sizeof(T), neighbours * sizeof(T)) !=
+           0;
   }
   /* A half ends where a vector does; pairs by turns go one by one. */
   bool is_aligned() const {
@@ -434,7 +440,7 @@ template <class Elements> struct computed {
     return has_vectors(job.src, job.src_stride) &&
            has_vectors(job.factor, job.factor_stride) &&
            has_vectors(job.dy, job.dy ? job.dy_stride : 0) &&
-           (!Elements::is_back || pairs() % 4 == 0) && !job.by_turns;
+           (!Elements::is_back || pairs() % neighbours == 0) && !job.by_turns;
   }
 };
 template <class Elements>
@@ -506,6 +512,7 @@ activation_backward_of(const matrix<Dy> &dy, const matrix<Src> &src,
 /* Norms of rows, of a launch that makes blocks along them alone. */
 template <class Src> struct normed {
   typedef float element;
+  typedef norm_elements_<Src> source;
   norm_source_<Src> from;
   size_t rows, columns, stride;
   int is_known;

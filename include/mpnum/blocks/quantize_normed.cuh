@@ -81,6 +81,9 @@ template <unsigned N> struct normed_columns_ {
 
 } // namespace mpnum
 
+template <class T, class Src> struct mpnum_neighbours_<T, mpnum::normed_elements_<Src>> {
+  static constexpr unsigned count = sizeof(Src) <= 2 ? 8 : 4;
+};
 template <class Src> struct mpnum_origin_<mpnum::normed_elements_<Src>> {
   typedef mpnum::normed_elements_<Src> elements;
   static constexpr int resident = 2;
@@ -204,9 +207,10 @@ template <class Src> struct normed_by_maps {
   }
   bool is_aligned() const {
     const source own = on_device();
-    return mpnum_launch_aligned_(own.data, own.stride * sizeof(Src), 4 * sizeof(Src)) &&
+    const size_t bytes = mpnum_neighbours_<float, source>::count * sizeof(Src);
+    return mpnum_launch_aligned_(own.data, own.stride * sizeof(Src), bytes) &&
            mpnum_launch_aligned_(own.residual, own.residual_stride * sizeof(Src),
-                                 4 * sizeof(Src)) &&
+                                 bytes) &&
            mpnum_launch_aligned_(own.weight, reinterpret_cast<size_t>(own.bias), 16);
   }
   source on_device() const {

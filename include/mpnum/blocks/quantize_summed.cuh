@@ -48,8 +48,11 @@ template <class Source> struct summed_elements_ {
 template <class Lanes>
 static __device__ __forceinline__ Lanes summed_apart_(const Lanes &in) {
 #if MPNUM_ON_DEVICE_
-  mpnum_vector_ words = copied_<mpnum_vector_>(in);
-  asm("" : "+r"(words.at[0]), "+r"(words.at[1]), "+r"(words.at[2]), "+r"(words.at[3]));
+  typedef mpnum_lanes<uint32_t, sizeof(Lanes) / 4> all;
+  all words = copied_<all>(in);
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < sizeof words / 4; ++j)
+    asm("" : "+r"(words.at[j]));
   return copied_<Lanes>(words);
 #else
   return in;
@@ -58,6 +61,9 @@ static __device__ __forceinline__ Lanes summed_apart_(const Lanes &in) {
 
 } // namespace mpnum
 
+template <class T, class Source>
+struct mpnum_neighbours_<T, mpnum::summed_elements_<Source>>
+    : mpnum_neighbours_<T, Source> {};
 /* As of the source. */
 template <class Source> struct mpnum_origin_<mpnum::summed_elements_<Source>> {
   typedef mpnum_origin_<Source> origin;

@@ -185,7 +185,7 @@ class Quantiser:
         return hot.straight_path(instructions, dialect, weight)
 
     def elements(self, _path, _dialect):
-        if self.of and self.of != "summed":
+        if self.form == "gate":
             return 16
         return 32 if self.form == "back" and self.family != "scaled" else 4 * 16 // size(self.src)
 

@@ -14,7 +14,7 @@ template <class Blocks, class T, unsigned count, bool is_whole, class Source>
 static __device__ __forceinline__ void
 mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_t row,
                         size_t vector, unsigned first) {
-  enum { n = 16 / sizeof(T) };
+  enum { n = mpnum_neighbours_<T, Source>::count };
   typedef mpnum_shared_blocks_<Blocks::edge / n, count> shared;
   typedef mpnum_origin_<Source> origin;
   const Source &at = origin::ahead(src, row * job.stride + vector * n + first * job.step);
@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                                          mpnum_resident_<Source, Blocks::resident>::count)
     mpnum_quantize_rows_kernel_(Source src, mpnum_quantize_job_ job) {
   mpnum_begin_kernel_();
-  enum { n = 16 / sizeof(T), vectors = MPNUM_TILE_VECTORS_ };
+  enum { vectors = MPNUM_TILE_VECTORS_ };
   const mpnum_tile_place_ own(job);
   if (mpnum_is_whole_tile_(job)) {
     mpnum_quantize_vectors_<Blocks, T, vectors, true>(src, job, own.row, own.vector, 0);
@@ -78,8 +78,8 @@ static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
 
 /* Four rows of a tile that a thread has, and what becomes of them once the factors of
  * columns are known. */
-template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
-  typedef mpnum_geometry_<T, Blocks::edge> tile;
+template <class Blocks, class T, bool is_whole, class Source> struct mpnum_tile_rows_ {
+  typedef mpnum_geometry_<T, Blocks::edge, Source> tile;
   static constexpr unsigned n = tile::n;
   static constexpr unsigned down = tile::rows / Blocks::edge; /* blocks in a tile */
   static constexpr unsigned across =
@@ -90,12 +90,11 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
   size_t row, column; /* of the matrix, of the first element */
   unsigned y, x;      /* and of the tile */
 
-  template <class Source>
   __device__ __forceinline__ void load(const Source &src, const mpnum_quantize_job_ &job,
                                        size_t first_row, size_t first_column,
                                        unsigned part) {
     typedef mpnum_origin_<Source> origin;
-    typename origin::template loads<n> read[4];
+    enum { batch = n * sizeof(T) <= 16 ? 4 : MPNUM_HAS_HW_FP8_ ? 2 : 1 };
     typename origin::template common<n> common;
     const unsigned thread = threadIdx.x;
     x = thread % tile::lanes * n;
@@ -104,14 +103,18 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
     column = first_column + x;
     const Source &at = origin::ahead(src, row * job.stride + column);
     MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v) {
-      const mpnum_read_place_ place = {row, column, v, 1, 0};
-      read[v] = origin::template load<n>(origin::ahead(at, v * job.stride), job, place,
-                                         is_whole);
+    for (unsigned first = 0; first < 4; first += batch) {
+      typename origin::template loads<n> read[batch];
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < batch; ++v) {
+        const mpnum_read_place_ place = {row, column, first + v, 1, 0};
+        read[v] = origin::template load<n>(origin::ahead(at, (first + v) * job.stride),
+                                           job, place, is_whole);
+      }
+      MPNUM_UNROLL_
+      for (unsigned v = 0; v < batch; ++v)
+        in[first + v] = origin::template value<n>(at, read[v], column, common);
     }
-    MPNUM_UNROLL_
-    for (unsigned v = 0; v < 4; ++v)
-      in[v] = origin::template value<n>(at, read[v], column, common);
   }
   /* Raises the largest magnitudes of the blocks, in shared memory. Threads of a warp that
    * are not in one row of threads have the same columns, and the same blocks of them. */
@@ -205,6 +208,8 @@ template <class Blocks, class T, bool is_whole> struct mpnum_tile_rows_ {
     for (unsigned v = 0; v < 4; ++v) {
       uint32_t random[n] = {0};
       words_of(random, job, v);
+      /* Never, but ptxas is not to convert several rows at a time. */
+      if (n * sizeof(T) > 16 && !MPNUM_HAS_HW_FP8_ && v > 0 && job.height == 0) return;
       store(job.rows, job, v,
             mpnum_quantize_lanes_<Blocks>(
                 in[v], Blocks::is_square ? factor : scales.factor(v), random));
@@ -295,7 +300,7 @@ template <class Blocks, class T, bool is_whole, class Source>
 static __device__ __forceinline__ void
 mpnum_quantize_tile_(const Source &src, const mpnum_quantize_job_ &job, size_t first_row,
                      size_t first_column, uint32_t *amax, uint8_t *turned) {
-  typedef mpnum_tile_rows_<Blocks, T, is_whole> own;
+  typedef mpnum_tile_rows_<Blocks, T, is_whole, Source> own;
   typedef typename own::tile tile;
   enum { blocks = own::down * own::across, parts = tile::rows / tile::part };
   const mpnum_block_rule_ rule = mpnum_quantize_rule_<Blocks>(job);
@@ -339,7 +344,7 @@ __launch_bounds__(MPNUM_LAUNCH_THREADS_,
                   mpnum_resident_<Source, Blocks::resident_tiles>::count)
     mpnum_quantize_tile_kernel_(Source src, mpnum_quantize_job_ job) {
   mpnum_begin_kernel_();
-  typedef mpnum_tile_rows_<Blocks, T, true> own;
+  typedef mpnum_tile_rows_<Blocks, T, true, Source> own;
   typedef typename own::tile tile;
   __shared__ uint32_t amax[own::down * own::across];
   __shared__ uint32_t turned_words[tile::columns * own::layout::pitch / 4];

@@ -747,9 +747,14 @@ template <class Blocks, unsigned N, unsigned count> struct mpnum_row_scales_ {
 
 /* --- Tiles --- */
 
+/* Neighbours that a thread has at a time: 16 bytes of them, or of what a source computes
+ * them of. */
+template <class T, class Source> struct mpnum_neighbours_ {
+  static constexpr unsigned count = 16 / sizeof(T);
+};
 /* A tile: `lanes` threads across, each with N neighbours of four rows of every part. */
-template <class T, unsigned edge> struct mpnum_geometry_ {
-  static constexpr unsigned n = 16 / sizeof(T);
+template <class T, unsigned edge, class Source = const T *> struct mpnum_geometry_ {
+  static constexpr unsigned n = mpnum_neighbours_<T, Source>::count;
   static constexpr unsigned lanes = edge > 64 ? edge / n : 16;
   static constexpr unsigned columns = lanes * n;
   static constexpr unsigned part = 4 * (MPNUM_LAUNCH_THREADS_ / lanes); /* rows */
