@@ -60,6 +60,7 @@ struct drops_none_ {
 /* What has no activation, as a matrix of which some are dropped. */
 enum { gate_identity_ = 7 };
 template <> struct gate_usual_<gate_identity_> {
+  static constexpr bool has_twins = false;
   enum : uint32_t { most = 0xffffffffu };
   template <bool is_short>
   static __device__ __forceinline__ float value(const gate_ &, float x) {
@@ -148,21 +149,39 @@ struct gate_elements_ {
     if (of_factor) return gate_to_factor_<kind>(job.gate, dy, bounded, factor);
     return gate_to_source_<kind>(job.gate, is_gated(), dy, x, bounded, factor);
   }
-  /* Of the usual x, where neither bias nor bounds nor alpha change what goes in. */
-  __device__ __forceinline__ float usual(bool of_factor, float x, float factor,
-                                         float dy) const {
-    typedef gate_usual_<kind> usual;
-    const bool is_short = sizeof(Src) <= 2;
-    if (!is_back || of_factor) {
-      const float y = usual::template value<is_short>(job.gate, x);
-      if (!is_back) return is_gated() ? gate_times_(y, factor) : y;
-      return gate_times_(dy, y);
+  /* Of the usual x, where neither bias nor bounds nor alpha change what goes in: results,
+   * or gradients of the factor; and gradients of x. */
+  template <unsigned N>
+  __device__ __forceinline__ mpnum_lanes<float, N>
+  usual(const mpnum_lanes<float, N> &x, const mpnum_lanes<float, N> &factor,
+        const mpnum_lanes<float, N> &dy) const {
+    mpnum_lanes<float, N> y =
+        gate_usual_lanes_<gate_usual_<kind>, false, sizeof(Src) <= 2>(job.gate, x);
+    if (is_back)
+      gate_multiply_(y, dy);
+    else if (is_gated())
+      gate_multiply_(y, factor);
+    return y;
+  }
+  template <unsigned N>
+  __device__ __forceinline__ mpnum_lanes<float, N>
+  usual_slopes(const mpnum_lanes<float, N> &x, const mpnum_lanes<float, N> &factor,
+               const mpnum_lanes<float, N> &dy) const {
+    mpnum_lanes<float, N> own = dy;
+    mpnum_lanes<float, N> y =
+        gate_usual_lanes_<gate_usual_<kind>, true, sizeof(Src) <= 2>(job.gate, x);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      if (is_gated()) own.at[j] = mpnum_mul_scalar_(dy.at[j], factor.at[j]);
+    if (kind == gate_relu_ || kind == gate_squared_) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < N; ++j)
+        y.at[j] =
+            mpnum_gate_source_scalar_(&job.gate.factor, own.at[j], x.at[j], y.at[j]);
+    } else {
+      gate_multiply_(y, own);
     }
-    const float own = is_gated() ? mpnum_mul_scalar_(dy, factor) : dy;
-    const float slope = usual::template slope<is_short>(job.gate, x);
-    return kind == gate_relu_ || kind == gate_squared_
-               ? mpnum_gate_source_scalar_(&job.gate.factor, own, x, slope)
-               : gate_times_(own, slope);
+    return y;
   }
 };
 
@@ -217,14 +236,10 @@ struct mpnum_origin_<mpnum::gate_elements_<kind, is_back, Dy, Src, Drop>> {
     mpnum_lanes<float, N> x = mpnum::gate_floats_(in.x);
     mpnum_lanes<float, N> factor = mpnum::gate_floats_(in.factor), y;
     if (is_back) from.drop.apply(from, dy, in, column);
-    if (is_usual && of_factor) {
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < N; ++j)
-        y.at[j] = from.usual(true, x.at[j], factor.at[j], dy.at[j]);
+    if (is_usual && (!is_back || of_factor)) {
+      y = from.usual(x, factor, dy);
     } else if (is_usual) {
-      MPNUM_UNROLL_
-      for (unsigned j = 0; j < N; ++j)
-        y.at[j] = from.usual(false, x.at[j], factor.at[j], dy.at[j]);
+      y = from.usual_slopes(x, factor, dy);
     } else {
       mpnum_read_place_ place = in.place;
 #if MPNUM_ON_DEVICE_

@@ -27,6 +27,7 @@ static __device__ __forceinline__ float gate_fast_slope_(float s, float w) {
   return mpnum_mul_scalar_(s, mpnum_fma_scalar_(w, mpnum_sub_scalar_(one, s), one));
 }
 template <> struct gate_usual_<gate_fast_silu_> {
+  static constexpr bool has_twins = false;
   enum : uint32_t { most = 0xffffffffu };
   static __device__ __forceinline__ float near_value(const gate_ &, float x) {
     return mpnum_silu_fast_f32(x);
@@ -42,6 +43,7 @@ template <> struct gate_usual_<gate_fast_silu_> {
   }
 };
 template <> struct gate_usual_<gate_fast_gelu_tanh_> {
+  static constexpr bool has_twins = false;
   enum : uint32_t { most = 0xffffffffu };
   static __device__ __forceinline__ float near_value(const gate_ &, float x) {
     return mpnum_gelu_tanh_fast_f32(x);

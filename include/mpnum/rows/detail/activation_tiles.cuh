@@ -213,8 +213,10 @@ template <int kind, bool by_turns, class To> struct gate_slope_writer_ {
 };
 
 /* Activations of the usual x, whose magnitude has the bits most at most. near_value: with
- * the same nearest bf16, where x is one. is_short: x has 12 bits at most. */
+ * the same nearest bf16, where x is one. is_short: x has 12 bits at most. has_twins:
+ * values of two at a time. */
 template <int kind> struct gate_usual_ {
+  static constexpr bool has_twins = false;
   enum : uint32_t { most = 0x7f800000u };
   static __device__ __forceinline__ float near_value(const gate_ &gate, float x) {
     return gate_value_<kind>(gate, x);
@@ -229,36 +231,89 @@ template <int kind> struct gate_usual_ {
   }
 };
 template <> struct gate_usual_<gate_silu_> {
+  static constexpr bool has_twins = true;
   enum : uint32_t { most = 0x42ae0000u }; /* 87 */
   static __device__ __forceinline__ float near_value(const gate_ &, float x) {
     return usual_near_silu_(x);
   }
-  template <bool is_short>
-  static __device__ __forceinline__ float value(const gate_ &, float x) {
+  template <bool is_short, class R>
+  static __device__ __forceinline__ R value(const gate_ &, R x) {
     return usual_silu_(x);
   }
-  template <bool is_short>
-  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+  template <bool is_short, class R>
+  static __device__ __forceinline__ R slope(const gate_ &, R x) {
     return usual_silu_slope_(x);
   }
 };
 template <> struct gate_usual_<gate_gelu_tanh_> {
+  static constexpr bool has_twins = true;
   enum : uint32_t { most = 0x41200000u }; /* 10 */
   static __device__ __forceinline__ float near_value(const gate_ &, float x) {
     return usual_near_gelu_tanh_(x);
   }
-  template <bool is_short>
-  static __device__ __forceinline__ float value(const gate_ &, float x) {
+  template <bool is_short, class R>
+  static __device__ __forceinline__ R value(const gate_ &, R x) {
     return usual_gelu_tanh_<is_short>(x);
   }
-  template <bool is_short>
-  static __device__ __forceinline__ float slope(const gate_ &, float x) {
+  template <bool is_short, class R>
+  static __device__ __forceinline__ R slope(const gate_ &, R x) {
     return usual_gelu_tanh_slope_<is_short>(x);
   }
 };
 
 /* The same for results of To, which may leave those that are not finite to others. */
 template <int kind, class To> struct gate_usual_to_ : gate_usual_<kind> {};
+/* Values or slopes of Usual, one of these, of a vector, and products with another one. */
+template <class Usual, bool is_slope, bool is_short> struct gate_usual_one_ {
+  template <class R> static __device__ __forceinline__ R of(const gate_ &gate, R x) {
+    return is_slope ? Usual::template slope<is_short>(gate, x)
+                    : Usual::template value<is_short>(gate, x);
+  }
+};
+template <bool has_twins> struct gate_usual_all_ {
+  template <class One, unsigned size>
+  static __device__ __forceinline__ void of(const gate_ &gate,
+                                            mpnum_lanes<float, size> &x) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j)
+      x.at[j] = One::of(gate, x.at[j]);
+  }
+};
+template <> struct gate_usual_all_<true> {
+  template <class One, unsigned size>
+  static __device__ __forceinline__ void of(const gate_ &gate,
+                                            mpnum_lanes<float, size> &x) {
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; j += 2) {
+      const twin_ two = {x.at[j], x.at[j + 1]};
+      const twin_ y = One::of(gate, two);
+      x.at[j] = y.a;
+      x.at[j + 1] = y.b;
+    }
+  }
+};
+template <class Usual, bool is_slope, bool is_short, unsigned size>
+static __device__ __forceinline__ mpnum_lanes<float, size>
+gate_usual_lanes_(const gate_ &gate, mpnum_lanes<float, size> x) {
+  gate_usual_all_<Usual::has_twins>::template of<
+      gate_usual_one_<Usual, is_slope, is_short>>(gate, x);
+  return x;
+}
+template <unsigned size>
+static __device__ __forceinline__ void
+gate_multiply_(mpnum_lanes<float, size> &x, const mpnum_lanes<float, size> &by) {
+  MPNUM_UNROLL_
+  for (unsigned j = 0; j < size; j += 2) {
+    const twin_ a = {x.at[j], x.at[j + 1]}, b = {by.at[j], by.at[j + 1]};
+    const twin_ product = times_(a, b);
+    x.at[j] = product.a;
+    x.at[j + 1] = product.b;
+  }
+#if !MPNUM_ON_DEVICE_ /* where a NaN is the canonical one */
+  for (unsigned j = 0; j < size; ++j)
+    x.at[j] = mpnum_canonical_(x.at[j]);
+#endif
+}
 /* Whether of results the nearest bf16 is all that is wanted, and all x are bf16. */
 template <class To, class Src> struct gate_is_near_ {
   static constexpr bool value = false;
@@ -505,14 +560,14 @@ template <int kind, bool has_factor, class To, class Src> struct gate_values_ {
     if (gate_most_<Src>::of(in.x, y) > gate_usual_<kind>::most)
       return (1u << size / 2) - 1;
     if (has_factor) factor = gate_floats_(in.factor);
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j) {
-      y.at[j] =
-          !has_factor && gate_is_near_<To, Src>::value
-              ? gate_usual_<kind>::near_value(gate, y.at[j])
-              : gate_usual_to_<kind, To>::template value<sizeof(Src) <= 2>(gate, y.at[j]);
-      if (has_factor) y.at[j] = mpnum_mul_scalar_(y.at[j], factor.at[j]);
+    if (!has_factor && gate_is_near_<To, Src>::value) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        y.at[j] = gate_usual_<kind>::near_value(gate, y.at[j]);
+    } else {
+      y = gate_usual_lanes_<gate_usual_to_<kind, To>, false, sizeof(Src) <= 2>(gate, y);
     }
+    if (has_factor) gate_multiply_(y, factor);
     return gate_put_(to, to.dst + i, y, amax) ? 0 : (1u << size / 2) - 1;
   }
 };
@@ -538,19 +593,24 @@ template <int kind, bool has_factor, class To, class Dy, class Src> struct gate_
     if (gate_most_<Src>::of(in.x, x) > gate_usual_<kind>::most)
       return (1u << size / 2) - 1;
     const mpnum_lanes<float, size> dy = gate_floats_(in.dy);
-    if (has_factor) factor = gate_floats_(in.factor);
-    MPNUM_UNROLL_
-    for (unsigned j = 0; j < size; ++j) {
-      const float own = has_factor ? mpnum_mul_scalar_(dy.at[j], factor.at[j]) : dy.at[j];
-      const float slope =
-          gate_usual_<kind>::template slope<sizeof(Src) <= 2>(gate, x.at[j]);
-      if (has_factor)
-        factor.at[j] = gate_times_(
-            dy.at[j],
-            gate_usual_to_<kind, To>::template value<sizeof(Src) <= 2>(gate, x.at[j]));
-      made.at[j] = kind == gate_relu_ || kind == gate_squared_
-                       ? mpnum_gate_source_scalar_(&gate.factor, own, x.at[j], slope)
-                       : gate_times_(own, slope);
+    mpnum_lanes<float, size> own = dy;
+    if (has_factor) {
+      factor = gate_floats_(in.factor);
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        own.at[j] = mpnum_mul_scalar_(dy.at[j], factor.at[j]);
+      factor =
+          gate_usual_lanes_<gate_usual_to_<kind, To>, false, sizeof(Src) <= 2>(gate, x);
+      gate_multiply_(factor, dy);
+    }
+    made = gate_usual_lanes_<gate_usual_<kind>, true, sizeof(Src) <= 2>(gate, x);
+    if (kind == gate_relu_ || kind == gate_squared_) {
+      MPNUM_UNROLL_
+      for (unsigned j = 0; j < size; ++j)
+        made.at[j] =
+            mpnum_gate_source_scalar_(&gate.factor, own.at[j], x.at[j], made.at[j]);
+    } else {
+      gate_multiply_(made, own);
     }
     if (has_factor &&
         !gate_put_(to_factor, to_factor.dst + factor_begin + i, factor, amax))
