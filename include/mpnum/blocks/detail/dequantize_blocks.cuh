@@ -30,10 +30,10 @@ template <class Code, bool has_tensor> struct block_back_ {
 /* A scale over that of the tensor, both far from the ends of floats; inverse: 1 over the
  * latter. This is division's result for scales of four bits and one and a half times
  * those: tests/cuda/simt/test_kernels_quantize_blocks.cpp tries all of a tensor's. */
-MPNUM_REAL_ float quotient_(float scale, float tensor, float inverse) {
+static __device__ __forceinline__ float quotient_(float scale, float tensor,
+                                                  float inverse) {
   const float near_it = mpnum_mul_scalar_(scale, inverse);
-  const float rest = mpnum_fma_scalar_(
-      mpnum_f32_of_scalar_(mpnum_bits_of_scalar_(near_it) ^ 0x80000000u), tensor, scale);
+  const float rest = mpnum_fma_scalar_(mpnum_minus_(near_it), tensor, scale);
   return mpnum_fma_scalar_(rest, inverse, near_it);
 }
 /* Two f16 without the highest bits of their fractions, in one step: compilers would make
@@ -51,9 +51,11 @@ MPNUM_REAL_ uint32_t without_fractions_(uint32_t halves) {
 template <> struct block_back_<mpnum_e2m1, true> {
   typedef four_of_<mpnum_e2m1x2>::type four;
   static constexpr unsigned count = 2;
-  MPNUM_REAL_ float inverse(float tensor) { return mpnum_div_scalar_(1.0f, tensor); }
-  MPNUM_REAL_ bool find(uint32_t (&words)[count], float scale, float tensor,
-                        float inverse) {
+  static __device__ __forceinline__ float inverse(float tensor) {
+    return mpnum_usual_inverse_(tensor);
+  }
+  static __device__ __forceinline__ bool find(uint32_t (&words)[count], float scale,
+                                              float tensor, float inverse) {
     const uint32_t bits = mpnum_bits_of_scalar_(scale);
     words[0] = mpnum_bits_of_scalar_(quotient_(scale, tensor, inverse));
     words[1] =
@@ -156,6 +158,12 @@ template <class Blocks, class T> struct mpnum_codes_back_ {
   static constexpr unsigned sharers = Blocks::edge / n; /* of a block */
   static constexpr unsigned least_shift =
       mpnum::log2_<(sharers > vectors ? sharers : vectors)>::value;
+  /* A thread asks for half of the bytes in 4 bits; sm_100 has registers for more. */
+  static constexpr int resident = MPNUM_DEVICE_ARCH_ >= 1000 &&
+                                          MPNUM_DEVICE_ARCH_ < 1200 &&
+                                          Blocks::bits == 4 && !Blocks::is_wide
+                                      ? 6
+                                      : +MPNUM_LAUNCH_BLOCKS_;
   typedef mpnum_lanes<uint32_t, vectors * bytes / 4> unit;
   typedef mpnum_lanes<uint8_t, bytes> lanes;
   typedef typename mpnum::code_words_<bytes>::type words;
@@ -336,7 +344,8 @@ mpnum_dequantize_vectors_(T *dst, const mpnum_quantize_job_ &job,
 
 /* Codes times their scales. One side of the job is used, by what. */
 template <class Blocks, class T>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_, MPNUM_LAUNCH_BLOCKS_)
+static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
+                                         mpnum_codes_back_<Blocks, T>::resident)
     mpnum_dequantize_blocks_kernel_(T *dst, mpnum_quantize_job_ job) {
   mpnum_begin_kernel_();
   typedef mpnum_codes_back_<Blocks, T> back;
