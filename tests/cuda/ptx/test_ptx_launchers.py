@@ -264,6 +264,10 @@ GATED = f"""mpnum_activation_options how = mpnum_activation_default();
   how.alpha = 1.702f;
   how.offset = how.adds = 1;
 """
+MADE = """mpnum_activation_options how = mpnum_activation_default();
+  how.factor = mpnum_const_matrix_of(MPNUM_TYPE_BF16, u, 64, 64);
+  const mpnum_blockscaled by_row = {codes, 128, scales, 256, 0, 1}, by_column = {turned, 64, turned_scales, 256, 0, 1};
+"""
 CAUSAL = """mpnum_softmax_options how = mpnum_softmax_default();
   how.scale = 1.25f;
   how.first_length = 60;
@@ -468,6 +472,27 @@ CASES = [
   const mpnum_blockscaled by_row = {codes, 256, scales, 512, 0, *one};
   format.rounding = MPNUM_ROUND_STOCHASTIC;
   return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 32, 256), &how, 0);"""),
+    Case("activation_mx", {"x": ("mpnum_bf16", bfloats(64 * 64)), "u": ("mpnum_bf16", bfloats(64 * 64, 1)), "dy": ("mpnum_bf16", bfloats(64 * 64, 2)),
+                           "codes": ("char", out(64 * 128)), "scales": ("char", out(256)), "turned": ("char", out(64 * 128)),
+                           "turned_scales": ("char", out(256))},
+         MADE + """  return mpnum_launch_quantize_mx<mpnum_e4m3>(&by_row, &by_column,
+    mpnum::activation_backward_of<MPNUM_ACTIVATION_SILU>(mpnum::matrix_of(dy, 64, 64), mpnum::matrix_of(x, 64, 64), &how),
+    MPNUM_BLOCKSCALE_RCEIL, MPNUM_QUANTIZE_ROWS | MPNUM_QUANTIZE_COLUMNS | MPNUM_QUANTIZE_TRANSPOSED, 0);""",
+         MADE + """  const mpnum_blockscale_format format = mpnum_blockscale_mx(MPNUM_TYPE_E4M3, MPNUM_BLOCKSCALE_RCEIL);
+  static float made[64 * 128], other[64 * 128];
+  mpnum_matrix to = mpnum_matrix_of(MPNUM_TYPE_F32, made, 64, 64), to_factor = mpnum_matrix_of(MPNUM_TYPE_F32, made + 64, 64, 64);
+  to.stride = to_factor.stride = 128;
+  mpnum_status status = mpnum_activation_backward_rows(MPNUM_ACTIVATION_SILU, to, to_factor, mpnum_const_matrix_of(MPNUM_TYPE_BF16, dy, 64, 64),
+    mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 64, 64), &how);
+  for (int i = 0; i < 64 * 128; ++i) other[i % 128 * 64 + i / 128] = made[i];
+  if (!status) status = mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_F32, made, 64, 128), 0, 0);
+  return status ? status : mpnum_quantize_blocks(&format, by_column, mpnum_const_matrix_of(MPNUM_TYPE_F32, other, 128, 64), 0, 0);"""),
+    Case("amax_rows", {"x": ("mpnum_bf16", bfloats(32 * 256)), "codes": ("char", out(32 * 256)), "scales": ("float", out(64))},
+         """const mpnum_blockscaled by_row = {codes, 256, scales, 256, 0, 0};
+  return mpnum_launch_quantize_fp8<mpnum_e4m3, 1>(&by_row, 0, mpnum::matrix_of(x, 32, 256), MPNUM_BLOCKSCALE_AMAX, 0, MPNUM_QUANTIZE_ROWS, 0);""",
+         """const mpnum_blockscale_format format = mpnum_blockscale_fp8_1x128();
+  const mpnum_blockscaled by_row = {codes, 256, scales, 256, 0, 1};
+  return mpnum_quantize_blocks(&format, by_row, mpnum_const_matrix_of(MPNUM_TYPE_BF16, x, 32, 256), 0, 0);"""),
     Case("activation", {"dx": ("mpnum_bf16", bfloats(210, 3)), "du": ("mpnum_bf16", bfloats(210, 4)), "dy": ("mpnum_bf16", bfloats(210, 1)),
                         "x": ("mpnum_bf16", bfloats(210)), "u": ("mpnum_bf16", bfloats(210, 2))},
          GATED + "  return mpnum_launch_activation_backward_rows(MPNUM_ACTIVATION_SILU, mpnum::matrix_of(dx, 3, 70), mpnum::matrix_of(du, 3, 70), "
