@@ -59,10 +59,15 @@ mpnum_quantize_vectors_(const Source &src, const mpnum_quantize_job_ &job, size_
                                       scales.codes[i]);
   }
 }
-/* Rows alone: blocks of 256 threads, 4 vectors each. */
+/* Rows alone: blocks of 256 threads, 4 vectors each; random words of eights that are
+ * computed want registers. */
 template <class Blocks, class T, class Source = const T *>
-static __global__ void __launch_bounds__(MPNUM_LAUNCH_THREADS_,
-                                         mpnum_resident_<Source, Blocks::resident>::count)
+static __global__ void __launch_bounds__(
+    MPNUM_LAUNCH_THREADS_,
+    mpnum_resident_<Source, Blocks::is_stochastic &&
+                                    (mpnum_neighbours_<T, Source>::count > 16 / sizeof(T))
+                                ? 2
+                                : +Blocks::resident>::count)
     mpnum_quantize_rows_kernel_(Source src, mpnum_quantize_job_ job) {
   mpnum_begin_kernel_();
   enum { vectors = MPNUM_TILE_VECTORS_ };
