@@ -30,6 +30,7 @@ MPNUM_FUNC mpnum_exact_sum mpnum_exact_sum_empty(void) {
 MPNUM_FUNC MPNUM_ONCE_ void mpnum_exact_sum_carry_(mpnum_exact_sum *total) {
   int64_t carry = 0;
   int i = 0;
+  MPNUM_NO_UNROLL_
   for (; i < 19; ++i) {
     const int64_t sum = total->limbs[i] + carry;
     const int64_t low = (int64_t)((uint64_t)sum & 0xffffffffu);
@@ -98,12 +99,13 @@ MPNUM_FUNC double mpnum_exact_sum_take_odd_(mpnum_exact_sum *total) {
   if (has_infs)
     return mpnum_from_bits_f64((infs < 0 ? (uint64_t)1 << 63 : 0) | (uint64_t)0x7ff
                                                                         << 52);
-  mpnum_exact_sum_carry_(total);
-  if (total->limbs[19] < 0) {
+  for (;;) { /* twice at most, and one carry compiles */
+    mpnum_exact_sum_carry_(total);
+    if (total->limbs[19] >= 0) break;
     sign = (uint64_t)1 << 63;
+    MPNUM_NO_UNROLL_
     for (i = 0; i < 20; ++i)
       total->limbs[i] = -total->limbs[i];
-    mpnum_exact_sum_carry_(total);
   }
   while (top > 0 && total->limbs[top] == 0)
     --top;

@@ -661,16 +661,12 @@ static __global__ void __launch_bounds__(512, 2)
   mpnum::slope_row_(job, mpnum::slope_straight_(), mpnum::row_place_in_(job.y), scratch);
 }
 
-template <class Dx, class Dy, class Y>
+template <bool is_log, class Dx, class Dy, class Y>
 static __global__ void __launch_bounds__(512, 1)
     mpnum_softmax_backward_held_kernel_(mpnum::slope_job_<Dx, Dy, Y> job) {
   mpnum_begin_kernel_();
   __shared__ mpnum::row_shared_ shared;
-  const mpnum::row_place_ place = mpnum::row_place_in_(job.y);
-  if (job.is_log)
-    mpnum::slope_held_row_<true>(job, place, &shared);
-  else
-    mpnum::slope_held_row_<false>(job, place, &shared);
+  mpnum::slope_held_row_<is_log>(job, mpnum::row_place_in_(job.y), &shared);
 }
 
 #if !MPNUM_HAS_NVRTC_
@@ -828,21 +824,23 @@ static inline bool mpnum_slope_job_of_(mpnum::slope_job_<Dx, Dy, Y> &job, int is
 }
 namespace mpnum {
 template <bool exist> struct held_slopes_ {
-  template <class Dx, class Dy, class Y> static void (*kernel())(slope_job_<Dx, Dy, Y>) {
-    return mpnum_softmax_backward_held_kernel_<Dx, Dy, Y>;
+  template <bool is_log, class Dx, class Dy, class Y>
+  static void (*kernel())(slope_job_<Dx, Dy, Y>) {
+    return mpnum_softmax_backward_held_kernel_<is_log, Dx, Dy, Y>;
   }
 };
 template <> struct held_slopes_<false> {
-  template <class Dx, class Dy, class Y> static void (*kernel())(slope_job_<Dx, Dy, Y>) {
+  template <bool is_log, class Dx, class Dy, class Y>
+  static void (*kernel())(slope_job_<Dx, Dy, Y>) {
     return 0;
   }
 };
 } // namespace mpnum
 
-template <class Dx, class Dy, class Y>
+template <bool is_log, class Dx, class Dy, class Y>
 static inline cudaError_t
-mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride,
-                    const Y *y, size_t y_stride, size_t rows, size_t columns,
+mpnum_launch_slope_(Dx *dx, size_t dx_stride, const Dy *dy, size_t dy_stride, const Y *y,
+                    size_t y_stride, size_t rows, size_t columns,
                     const mpnum_softmax_options *options, cudaStream_t stream) {
   mpnum::slope_job_<Dx, Dy, Y> job;
   if (!mpnum_slope_job_of_(job, is_log, dx, dx_stride, dy, dy_stride, y, y_stride, rows,
@@ -852,7 +850,8 @@ mpnum_launch_slope_(int is_log, Dx *dx, size_t dx_stride, const Dy *dy, size_t d
   constexpr bool are_words = mpnum::is_held_<Dy>::value && mpnum::is_held_<Y>::value &&
                              sizeof(Dy) == 2 && sizeof(Y) == 2;
   return mpnum_launch_held_or_(
-      mpnum::held_slopes_<are_words>::template kernel<Dx, Dy, Y>(), mpnum::row_pairs_, 0,
+      mpnum::held_slopes_<are_words>::template kernel<is_log, Dx, Dy, Y>(),
+      mpnum::row_pairs_, 0,
       !job.y.adds && mpnum_rows_may_be_held_(job.y, dx, dx_stride) &&
           mpnum_pairs_are_aligned_(dy, dy_stride),
       mpnum_softmax_backward_rows_kernel_<Dx, Dy, Y>, job, job.y, 2, stream);
@@ -864,8 +863,8 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_softmax_backward_rows(
     const mpnum_softmax_options *options, cudaStream_t stream) {
   if (!mpnum_have_one_shape_(dx, dy) || !mpnum_have_one_shape_(dx, y))
     return cudaErrorInvalidValue;
-  return mpnum_launch_slope_(0, dx.data, dx.stride, dy.data, dy.stride, y.data, y.stride,
-                             y.rows, y.columns, options, stream);
+  return mpnum_launch_slope_<false>(dx.data, dx.stride, dy.data, dy.stride, y.data,
+                                    y.stride, y.rows, y.columns, options, stream);
 }
 template <class Dx, class Dy, class Y>
 MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_rows(
@@ -873,8 +872,8 @@ MPNUM_MUST_CHECK static inline cudaError_t mpnum_launch_log_softmax_backward_row
     const mpnum_softmax_options *options, cudaStream_t stream) {
   if (!mpnum_have_one_shape_(dx, dy) || !mpnum_have_one_shape_(dx, y))
     return cudaErrorInvalidValue;
-  return mpnum_launch_slope_(1, dx.data, dx.stride, dy.data, dy.stride, y.data, y.stride,
-                             y.rows, y.columns, options, stream);
+  return mpnum_launch_slope_<true>(dx.data, dx.stride, dy.data, dy.stride, y.data,
+                                   y.stride, y.rows, y.columns, options, stream);
 }
 
 #endif

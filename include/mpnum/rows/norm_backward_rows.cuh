@@ -93,21 +93,21 @@ norm_slope_sums_(const row_place_ &place, const Load &load, norm_slope_adder_ &a
                  norm_scratch_ *scratch, double sums[2]) {
   const norm_lanes_ zeros = {{0, 0}};
   const unsigned tiles = (place.columns + row_tile_ - 1) / row_tile_;
+  unsigned tile = 0;
   double total = 0;
-  adder.values = adder.products = zeros;
-  if (place.warps == 1) {
-    if (place.columns) row_each_<2>(place, 0, place.columns, load, adder);
-    sums[0] = mpnum_add_f64_(0, norm_folded_(place, adder.values));
-    sums[1] = mpnum_add_f64_(0, norm_folded_(place, adder.products));
-    return;
-  }
-  for (unsigned tile = 0; tile < tiles; tile += place.warps) {
+  do {
     double value = 0, product = 0;
+    row_hide_(tile);
     adder.values = adder.products = zeros;
-    if (tile + place.warp < tiles)
+    if ((tile + place.warp) * row_tile_ < place.columns)
       row_each_<2>(place, tile + place.warp, place.columns, load, adder);
     value = norm_folded_(place, adder.values);
     product = norm_folded_(place, adder.products);
+    if (place.warps == 1) {
+      sums[0] = mpnum_add_f64_(0, value);
+      sums[1] = mpnum_add_f64_(0, product);
+      return;
+    }
     if (place.lane == 0) {
       scratch->tiles[0][place.warp] = value;
       scratch->tiles[1][place.warp] = product;
@@ -117,7 +117,8 @@ norm_slope_sums_(const row_place_ &place, const Load &load, norm_slope_adder_ &a
       for (unsigned i = 0; i < place.warps && i < tiles - tile; ++i)
         total = mpnum_add_f64_(total, scratch->tiles[place.warp][i]);
     __syncthreads();
-  }
+    tile += place.warps;
+  } while (tile < tiles);
   if (place.lane == 0 && place.warp < 2) scratch->sums[place.warp] = total;
   __syncthreads();
   sums[0] = scratch->sums[0];

@@ -156,11 +156,10 @@ static __device__ __forceinline__ double norm_fma_(double a, double b, double c)
 struct norm_lanes_ {
   double at[2];
 };
-/* Sums of elements, or of what a map makes of them, and of their squares. */
+/* Sums of elements and of their squares. */
 struct norm_adder_ {
   norm_lanes_ values, squares;
-  mpnum_norm_map_ map;
-  int has_values, has_map;
+  int has_values;
   unsigned columns;
   __device__ __forceinline__ bool takes_whole() const { return true; }
   template <class Part>
@@ -169,11 +168,22 @@ struct norm_adder_ {
     for (unsigned j = 0; j < 2; ++j) {
       double wide = 0;
       if (!Part::is_whole && i + j >= columns) continue;
-      if (has_map) x.at[j] = mpnum_normed_(&map, x.at[j]);
       wide = mpnum_widen_f32_(x.at[j]);
       if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
       squares.at[j] = norm_fma_(wide, wide, squares.at[j]);
     }
+  }
+};
+/* The same of what a map makes of elements: of few rows, so that it has one loop. */
+struct norm_mapped_adder_ {
+  norm_adder_ &to;
+  const mpnum_norm_map_ &map;
+  __device__ __forceinline__ bool takes_whole() const { return false; }
+  template <class Part>
+  __device__ __forceinline__ void operator()(size_t i, pair_ x, Part part) const {
+    x.at[0] = mpnum_normed_(&map, x.at[0]);
+    x.at[1] = mpnum_normed_(&map, x.at[1]);
+    to(i, x, part);
   }
 };
 
@@ -258,28 +268,33 @@ norm_add_tiles_(const row_place_ &place, norm_scratch_ *scratch, unsigned tiles)
   __syncthreads();
 }
 /* Both sums of a row; of few threads the other lanes are 0. */
-template <unsigned batch, class Load>
+template <bool has_map, class Load>
 static __device__ __forceinline__ void
-norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
-           norm_scratch_ *scratch, double sums[2]) {
+norm_sums_(const row_place_ &place, const Load &load, const mpnum_norm_map_ &map,
+           norm_adder_ &adder, norm_scratch_ *scratch, double sums[2]) {
   const norm_lanes_ zeros = {{0, 0}};
+  norm_mapped_adder_ mapped = {adder, map};
   const unsigned tiles = (place.columns + row_tile_ - 1) / row_tile_;
-  adder.values = adder.squares = zeros;
-  if (place.warps == 1) {
-    if (place.columns) row_each_<batch>(place, 0, place.columns, load, adder);
-    sums[0] = adder.has_values ? norm_folded_(place, adder.values) : 0;
-    sums[1] = norm_folded_(place, adder.squares);
-    return;
-  }
-  if (place.lane == 0 && place.warp < 2)
+  unsigned tile = 0;
+  if (place.warps > 1 && place.lane == 0 && place.warp < 2)
     scratch->totals[place.warp] = mpnum_exact_sum_empty();
-  for (unsigned tile = 0; tile < tiles; tile += place.warps) {
+  do {
     double value = 0, square = 0;
+    row_hide_(tile); /* lest addresses be made before the loop, in registers */
     adder.values = adder.squares = zeros;
-    if (tile + place.warp < tiles)
-      row_each_<batch>(place, tile + place.warp, place.columns, load, adder);
+    if ((tile + place.warp) * row_tile_ < place.columns) {
+      if (has_map)
+        row_each_<1>(place, tile + place.warp, place.columns, load, mapped);
+      else
+        row_each_<4>(place, tile + place.warp, place.columns, load, adder);
+    }
     value = adder.has_values ? norm_folded_(place, adder.values) : 0;
     square = norm_folded_(place, adder.squares);
+    if (place.warps == 1) {
+      sums[0] = value;
+      sums[1] = square;
+      return;
+    }
     if (place.lane == 0) {
       scratch->tiles[0][place.warp] = value;
       scratch->tiles[1][place.warp] = square;
@@ -294,7 +309,8 @@ norm_sums_(const row_place_ &place, const Load &load, norm_adder_ &adder,
       if (is_found) return;
     }
     norm_add_tiles_(place, scratch, tiles - tile);
-  }
+    tile += place.warps;
+  } while (tile < tiles);
   if (place.lane == 0 && place.warp < 2)
     scratch->sums[place.warp] = mpnum_exact_sum_take_odd_(&scratch->totals[place.warp]);
   __syncthreads();
@@ -333,16 +349,13 @@ norm_find_(norm_row_<T> &row, const norm_source_<T> &from, const row_place_ &pla
   norm_adder_ adder;
   int step = 0;
   adder.has_values = from.kind == MPNUM_NORM_LAYER;
-  adder.has_map = 0;
   adder.columns = place.columns;
   norm_keep_(place, row.load, place.kept);
-  norm_sums_<4>(place, row.load, adder, scratch, sums);
+  norm_sums_<false>(place, row.load, row.found.map, adder, scratch, sums);
   row.load.is_stored = row.load.sum != 0;
   step = mpnum_norm_begin_(from.kind, epsilon, columns, sums, &row.found, &square);
   if (from.kind == MPNUM_NORM_LAYER && __any_sync(0xffffffffu, step == 2)) {
-    adder.map = row.found.map;
-    adder.has_map = 1;
-    norm_sums_<1>(place, row.load, adder, scratch, sums);
+    norm_sums_<true>(place, row.load, row.found.map, adder, scratch, sums);
     if (step == 2) square = mpnum_norm_about_(columns, sums, &row.found);
   }
   if (step != 0) mpnum_norm_end_(from.kind, epsilon, square, &row.found);

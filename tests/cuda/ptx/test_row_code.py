@@ -52,7 +52,7 @@ ROWS = {
                          "{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}"),
     "cross_entropy_f16": ("cross_entropy_held", "mpnum_f16, mpnum_f16, int", "loss_job_",
                           "{rows<mpnum_f16>(a, n), (float *)c, (mpnum_f16 *)b, n, (const int *)d, 0, 0, -100, 0, 1}"),
-    "softmax_backward_f16": ("softmax_backward_held", "mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
+    "softmax_backward_f16": ("softmax_backward_held", "false, mpnum_f16, mpnum_f16, mpnum_f16", "slope_job_",
                              "{rows<mpnum_f16>(a, n, 2), (const mpnum_f16 *)c, (mpnum_f16 *)b, n, n, 0}"),
     "softmax_capped_f16": ("softmax_capped_rows", "false, mpnum_f16, mpnum_f16", "capped_softmax_",
                            "{{rows<mpnum_f16>(a, n), (mpnum_f16 *)b, n, 0}, {0.02f}}"),

@@ -326,6 +326,19 @@
 # define MPNUM_RARE_  static inline
 #endif
 
+/* Before a loop over an array in registers, before one that is to stay a loop, and before
+ * one of which so many turns are to be one. The host's compiler does not know them. */
+#if MPNUM_HAS_CUDA_ && defined(__CUDA_ARCH__)
+# define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
+# define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
+# define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
+# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll by)
+#else
+# define MPNUM_UNROLL_
+# define MPNUM_NO_UNROLL_
+# define MPNUM_UNROLL_BY_(by)
+#endif
+
 /* For the sake of clang's time, of a function that it would compile again wherever it
  * inlines it, and whose call costs nothing; of one that is called once for a matrix, and
  * that it need not optimise. */

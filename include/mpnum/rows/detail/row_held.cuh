@@ -84,14 +84,6 @@ template <unsigned in_registers> struct row_hand_ {
   }
 };
 
-/* So that floats that were made of codes are made again, not kept. */
-static __device__ __forceinline__ void row_hide_(uint32_t &word) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+r"(word));
-#else
-  (void)word;
-#endif
-}
 /* Codes of 16 bits, two a word, the first one below. */
 template <class T> struct row_words_ {
   uint32_t words[row_pairs_];

@@ -142,25 +142,25 @@ template <class Load, class Visit>
 static __device__ __forceinline__ double row_sum_(const row_place_ &place, unsigned count,
                                                   const Load &load, Visit &visit,
                                                   uint32_t *scratch) {
+  row_reader_<2, Load> reader(place, count, load, visit);
+  unsigned tile = 0;
   double total = 0;
   uint64_t bits = 0;
-  visit.sum.at[0] = visit.sum.at[1] = 0;
-  if (place.warps == 1) {
-    if (count) row_each_<2>(place, 0, count, load, visit);
-    return mpnum_f32_to_f64(row_folded_(place, visit.sum));
-  }
-  row_reader_<2, Load> reader(place, count, load, visit);
-  for (unsigned tile = 0; tile * row_tile_ < count; tile += place.warps) {
+  do { /* also of one tile, as loads and visits compile once for each place */
     uint32_t word = 0;
+    float folded = 0;
+    row_hide_(tile);
     visit.sum.at[0] = visit.sum.at[1] = 0;
     if ((tile + place.warp) * row_tile_ < count)
       reader.tile((tile + place.warp) * row_tile_, visit);
-    word = mpnum_share_warp_words_(mpnum_bits_f32(row_folded_(place, visit.sum)), 0,
-                                   scratch);
+    folded = row_folded_(place, visit.sum);
+    if (place.warps == 1) return mpnum_f32_to_f64(folded);
+    word = mpnum_share_warp_words_(mpnum_bits_f32(folded), 0, scratch);
     for (unsigned warp = 0; place.warp == 0 && warp < place.warps; ++warp)
       total = mpnum_add_f64_(total, mpnum_f32_to_f64(mpnum_from_bits_f32(__shfl_sync(
                                         0xffffffffu, word, static_cast<int>(warp)))));
-  }
+    tile += place.warps;
+  } while (tile * row_tile_ < count);
   bits = mpnum_bits_f64(total);
   if (threadIdx.x == 0) {
     scratch[0] = static_cast<uint32_t>(bits);

@@ -281,6 +281,15 @@ static __device__ __forceinline__ void row_each_vector_(const row_place_ &place,
   }
 }
 
+/* So that what is made of a word is made again, not kept: floats, or addresses. */
+static __device__ __forceinline__ void row_hide_(uint32_t &word) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(word));
+#else
+  (void)word;
+#endif
+}
+
 /* Of all threads of a row, for each of them. */
 static __device__ __forceinline__ uint32_t row_max_(const row_place_ &place,
                                                     uint32_t value, uint32_t *scratch) {
