@@ -159,34 +159,31 @@ MPNUM_DEVICE_ void mpnum_grad_write_(float (&y)[N], unsigned char *dst, unsigned
     *reinterpret_cast<mpnum_lanes<T, 4> *>(at + 64 * k) = out[k];
 }
 
-/* The float that an element is. is_fresh: another block may have written it, and a cache
- * of this multiprocessor have what was there before. */
+/* The code of an element of so many bytes. is_fresh: another block may have written it,
+ * and a cache of this multiprocessor have what was there before. */
 template <class T, bool is_fresh>
 MPNUM_DEVICE_ T mpnum_grad_at_(const unsigned char *src, unsigned i) {
   if (is_fresh) return *(reinterpret_cast<const volatile T *>(src) + i);
   return *(reinterpret_cast<const T *>(src) + i);
 }
 template <bool is_fresh>
-MPNUM_DEVICE_ float mpnum_grad_element_(mpnum_type type, const unsigned char *src,
+MPNUM_DEVICE_ uint64_t mpnum_grad_code_(unsigned size, const unsigned char *src,
                                         unsigned i) {
+  if (size == 8) return mpnum_grad_at_<uint64_t, is_fresh>(src, i);
+  if (size == 4) return mpnum_grad_at_<uint32_t, is_fresh>(src, i);
+  if (size == 2) return mpnum_grad_at_<uint16_t, is_fresh>(src, i);
+  return mpnum_grad_at_<uint8_t, is_fresh>(src, i);
+}
+/* The float that a code is. */
+MPNUM_DEVICE_ float mpnum_grad_of_code_(mpnum_type type, uint64_t code) {
+  const uint32_t word = static_cast<uint32_t>(code);
   switch (type) {
-  case MPNUM_TYPE_F64:
-    return mpnum_f64_to_f32(
-        mpnum_from_bits_f64(mpnum_grad_at_<uint64_t, is_fresh>(src, i)));
-  case MPNUM_TYPE_F32:
-    return mpnum_from_bits_f32(mpnum_grad_at_<uint32_t, is_fresh>(src, i));
-  case MPNUM_TYPE_BF16:
-    return mpnum::to_float(
-        mpnum::from_bits<mpnum_bf16>(mpnum_grad_at_<uint16_t, is_fresh>(src, i)));
-  case MPNUM_TYPE_F16:
-    return mpnum::to_float(
-        mpnum::from_bits<mpnum_f16>(mpnum_grad_at_<uint16_t, is_fresh>(src, i)));
-  case MPNUM_TYPE_E5M2:
-    return mpnum::to_float(
-        mpnum::from_bits<mpnum_e5m2>(mpnum_grad_at_<uint8_t, is_fresh>(src, i)));
-  default:
-    return mpnum::to_float(
-        mpnum::from_bits<mpnum_e4m3>(mpnum_grad_at_<uint8_t, is_fresh>(src, i)));
+  case MPNUM_TYPE_F64: return mpnum_f64_to_f32(mpnum_from_bits_f64(code));
+  case MPNUM_TYPE_F32: return mpnum_from_bits_f32(word);
+  case MPNUM_TYPE_BF16: return mpnum::to_float(mpnum::from_bits<mpnum_bf16>(word));
+  case MPNUM_TYPE_F16: return mpnum::to_float(mpnum::from_bits<mpnum_f16>(word));
+  case MPNUM_TYPE_E5M2: return mpnum::to_float(mpnum::from_bits<mpnum_e5m2>(word));
+  default: return mpnum::to_float(mpnum::from_bits<mpnum_e4m3>(word));
   }
 }
 /* Writes a result that has a code of so many bytes. */
@@ -200,9 +197,9 @@ MPNUM_DEVICE_ void mpnum_grad_set_(unsigned char *dst, unsigned i, unsigned size
     dst[i] = static_cast<unsigned char>(code);
   }
 }
-/* One element, of any types: its product stored, and as a float what was. */
+/* One element, of any types, by its code: its product stored, and as a float what was. */
 MPNUM_DEVICE_ float mpnum_grad_one_(const mpnum::grad_tile_ &tile, unsigned i,
-                                    float factor) {
+                                    uint64_t from, float factor) {
   const mpnum_format format = mpnum_format_of(tile.dst_type);
   const bool is_f64 = tile.src_type == MPNUM_TYPE_F64;
   const bool is_wide =
@@ -210,11 +207,10 @@ MPNUM_DEVICE_ float mpnum_grad_one_(const mpnum::grad_tile_ &tile, unsigned i,
   double wide = 0;
   float y = 0;
   if (is_f64) {
-    wide = mpnum_grad_product_f64_(reinterpret_cast<const double *>(tile.src)[i], factor);
+    wide = mpnum_grad_product_f64_(mpnum_from_bits_f64(from), factor);
     y = mpnum_f64_to_f32(wide);
   } else {
-    y = mpnum::grad_product_(mpnum_grad_element_<false>(tile.src_type, tile.src, i),
-                             factor);
+    y = mpnum::grad_product_(mpnum_grad_of_code_(tile.src_type, from), factor);
     wide = mpnum_f32_to_f64(y);
   }
   if (!is_wide) {
@@ -237,9 +233,13 @@ MPNUM_DEVICE_ float mpnum_grad_result_(mpnum::grad_tile_ &tile, unsigned i,
                                        float factor) {
   if (!tile.dst || (tile.dst_type == MPNUM_TYPE_F64 && tile.src_type != MPNUM_TYPE_F64)) {
     tile.dst = 0; /* a float was found, and src is what it was */
-    return mpnum_grad_one_(tile, i, factor);
+    const uint64_t from =
+        mpnum_grad_code_<false>(mpnum_grad_size_(tile.src_type), tile.src, i);
+    return mpnum_grad_one_(tile, i, from, factor);
   }
-  return mpnum_grad_element_<true>(tile.dst_type, tile.dst, i);
+  return mpnum_grad_of_code_(
+      tile.dst_type,
+      mpnum_grad_code_<true>(mpnum_grad_size_(tile.dst_type), tile.dst, i));
 }
 
 /* Four results with subnormals, Infs or NaNs among them. */
@@ -247,19 +247,21 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
                                           mpnum_grad_workspace *own, const float (&y)[4],
                                           uint64_t tile, unsigned i) {
   uint32_t subnormals = 0, infs = 0, nans = 0;
-  uint64_t first = 0;
+  unsigned first = 0; /* its place in the tile and 1 */
   MPNUM_UNROLL_
   for (unsigned k = 0; k < 4; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
     const double wide = mpnum_widen_bits_(x);
     seen.sums[k] = __fma_rn(wide, wide, seen.sums[k]);
+    seen.zeros += x == 0;
+    seen.min = x - 1 < seen.min ? x - 1 : seen.min; /* that of 0 is the largest */
     subnormals += x - 1 < 0x007fffffu;
     infs += x == 0x7f800000u;
     nans += x > 0x7f800000u;
     if (x < 0x7f800000u) {
       seen.max = x > seen.max ? x : seen.max;
     } else if (!first) { /* later ones are smaller */
-      first = ~(tile * MPNUM_GRAD_TILE_ + (i + k));
+      first = i + k + 1;
     }
   }
   if (subnormals) mpnum_atomic_add_u64_(&own->subnormals, subnormals);
@@ -267,7 +269,7 @@ MPNUM_DEVICE_ void mpnum_grad_look_twice_(mpnum::grad_seen_ &seen,
   if (nans) mpnum_atomic_add_u64_(&own->nans, nans);
   if (first)
     atomicMax(reinterpret_cast<unsigned long long *>(&own->first),
-              static_cast<unsigned long long>(first));
+              ~static_cast<unsigned long long>(tile * MPNUM_GRAD_TILE_ + (first - 1)));
 }
 /* Of results as bits. */
 template <unsigned N>
@@ -289,36 +291,42 @@ MPNUM_DEVICE_ double mpnum_grad_squared_(uint32_t x, double sum) {
   const double value = mpnum_from_bits_f64(may_be_zero && x == 0 ? 0 : wide);
   return __fma_rn(value, value, sum);
 }
-/* Of four results with zeros or rarer ones among them, of which the last may be zeros
- * that are not there. */
+/* Of results with zeros or rarer ones among them; the first is element i of the tile. */
+template <unsigned N>
 MPNUM_DEVICE_ void mpnum_grad_look_again_(mpnum::grad_seen_ &seen,
-                                          mpnum_grad_workspace *own, const float (&y)[4],
-                                          unsigned missing, uint64_t tile, unsigned i) {
-  uint32_t max = 0, least = 0xffffffffu; /* the smallest nonzero one less 1 */
+                                          mpnum_grad_workspace *own, float (&y)[N],
+                                          uint32_t max, uint64_t tile, unsigned i) {
+  uint32_t least = 0xffffffffu, zeros = 0; /* the smallest nonzero one less 1 */
   MPNUM_UNROLL_
-  for (unsigned k = 0; k < 4; ++k) {
+  for (unsigned k = 0; k < N; ++k) {
     const uint32_t x = mpnum_bits_f32(y[k]) & 0x7fffffffu;
-    max = x > max ? x : max;
     least = x - 1 < least ? x - 1 : least;
-    seen.zeros += x == 0;
+    zeros += x == 0;
   }
-  seen.min = least < seen.min ? least : seen.min;
-  seen.zeros -= missing;
   if (max < 0x7f800000u && least >= 0x007fffffu) {
     seen.max = max > seen.max ? max : seen.max;
+    seen.min = least < seen.min ? least : seen.min;
+    seen.zeros += zeros;
     MPNUM_UNROLL_
-    for (unsigned k = 0; k < 4; ++k)
-      seen.sums[k] =
-          mpnum_grad_squared_<true>(mpnum_bits_f32(y[k]) & 0x7fffffffu, seen.sums[k]);
-  } else {
-    mpnum_grad_look_twice_(seen, own, y, tile, i);
+    for (unsigned k = 0; k < N; ++k)
+      seen.sums[k % 4] =
+          mpnum_grad_squared_<true>(mpnum_bits_f32(y[k]) & 0x7fffffffu, seen.sums[k % 4]);
+    return;
+  }
+  MPNUM_NO_UNROLL_
+  for (unsigned k = 0; k < N; k += 4) { /* y goes round: four compile for all */
+    const float four[4] = {y[0], y[1], y[2], y[3]};
+    mpnum_grad_look_twice_(seen, own, four, tile, i + 16 * k);
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < N; ++j)
+      y[j] = j + 4 < N ? y[(j + 4) % N] : four[j % 4];
   }
 }
-/* Counts them, and adds their squares to the lanes. The first is element i of the tile.
- */
+/* Counts them, but for zeros at the end that are missing, and adds their squares to the
+ * lanes. The first is element i of the tile. */
 template <unsigned N>
 MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
-                                    const float (&y)[N], mpnum::grad_range_ range,
+                                    float (&y)[N], mpnum::grad_range_ range,
                                     unsigned missing, uint64_t tile, unsigned i) {
   if (range.max < 0x7f800000u && range.min >= 0x00800000u) {
     seen.max = range.max > seen.max ? range.max : seen.max;
@@ -328,11 +336,8 @@ MPNUM_DEVICE_ void mpnum_grad_look_(mpnum::grad_seen_ &seen, mpnum_grad_workspac
       seen.sums[k % 4] = mpnum_grad_squared_<false>(mpnum_bits_f32(y[k]) & 0x7fffffffu,
                                                     seen.sums[k % 4]);
   } else {
-    MPNUM_UNROLL_
-    for (unsigned k = 0; k < N; k += 4) {
-      const float four[4] = {y[k], y[k + 1], y[k + 2], y[k + 3]};
-      mpnum_grad_look_again_(seen, own, four, missing, tile, i + 16 * k);
-    }
+    seen.zeros -= missing;
+    mpnum_grad_look_again_(seen, own, y, range.max, tile, i);
   }
 }
 template <unsigned N>
@@ -349,15 +354,21 @@ MPNUM_DEVICE_ void mpnum_grad_count_bins_(uint32_t *bins, const float (&y)[N]) {
 MPNUM_DEVICE_ void mpnum_grad_few_(mpnum::grad_seen_ &seen, mpnum_grad_workspace *own,
                                    const mpnum::grad_tile_ &tile, unsigned i,
                                    float factor, uint32_t *bins) {
+  const unsigned size = mpnum_grad_size_(tile.src_type);
   unsigned missing = 0;
-  float y[4];
-  MPNUM_UNROLL_
-  for (unsigned k = 0; k < 4; ++k) {
-    y[k] = 0;
-    if (i + k < tile.n)
-      y[k] = mpnum_grad_one_(tile, i + k, factor);
-    else
-      ++missing;
+  uint64_t ahead = i < tile.n ? mpnum_grad_code_<false>(size, tile.src, i) : 0;
+  float y[4] = {0, 0, 0, 0};
+  MPNUM_NO_UNROLL_
+  for (unsigned k = 0; k < 4; ++k) { /* y moves on: so all types compile once */
+    const bool exists = i + k < tile.n;
+    const uint64_t from = ahead;
+    if (k < 3 && i + k + 1 < tile.n)
+      ahead = mpnum_grad_code_<false>(size, tile.src, i + k + 1);
+    y[0] = y[1];
+    y[1] = y[2];
+    y[2] = y[3];
+    y[3] = exists ? mpnum_grad_one_(tile, i + k, from, factor) : 0;
+    missing += !exists;
   }
   mpnum_grad_look_(seen, own, y, mpnum_grad_range_of_(y), missing, tile.number, i);
   if (!tile.histogram) return;
@@ -476,13 +487,15 @@ struct mpnum_grad_way_ {
 MPNUM_DEVICE_ unsigned mpnum_grad_head_(const void *address, unsigned size) {
   return static_cast<unsigned>((0 - reinterpret_cast<size_t>(address)) / size % 4);
 }
+template <bool in_place>
 MPNUM_DEVICE_ mpnum_grad_way_ mpnum_grad_way_of_(const mpnum::grad_tile_ &tile) {
   const unsigned dst_size = mpnum_grad_size_(tile.dst_type);
   mpnum_grad_way_ way;
   way.is_plain = tile.src_type != MPNUM_TYPE_F64 &&
                  (!tile.dst || (tile.dst_type != MPNUM_TYPE_F64 && dst_size > 1));
   way.head = mpnum_grad_head_(tile.src, mpnum_grad_size_(tile.src_type));
-  way.is_apart = tile.dst && way.head != mpnum_grad_head_(tile.dst, dst_size);
+  way.is_apart =
+      !in_place && tile.dst && way.head != mpnum_grad_head_(tile.dst, dst_size);
   if (way.is_apart) way.head = mpnum_grad_head_(tile.dst, dst_size);
   if (!way.is_plain) way.head = 0;
   return way;
@@ -514,20 +527,21 @@ MPNUM_DEVICE_ void mpnum_grad_tiles_(mpnum_grad_shared_ &shared,
     } else {
       mpnum_grad_locate_(tile, *t, number - list.tiles_before[tensor]);
     }
-    const mpnum_grad_way_ way = mpnum_grad_way_of_(tile);
+    const mpnum_grad_way_ way = mpnum_grad_way_of_<in_place>(tile);
     seen.sums[0] = seen.sums[1] = seen.sums[2] = seen.sums[3] = 0;
     /* The last thread has what is before the first four, so that each has four of the
      * tile's lanes as before, if others; sums of pairs of lanes are the same pairs. */
-    if (way.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1)
-      mpnum_grad_few_(seen, &shared.own, tile, way.head - 4, factor, bins);
-    for (unsigned i = way.head + 4 * lane; i < tile.n;) {
-      if (way.is_plain && !way.is_apart && tile.n - i >= 16 * MPNUM_GRAD_MANY_ - 60) {
+    const bool has_head = way.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1;
+    unsigned i = way.head + 4 * lane - (has_head ? 64 : 0); /* below 0: the head */
+    while (static_cast<int>(i) < static_cast<int>(tile.n)) {
+      const bool is_plain = way.is_plain && static_cast<int>(i) >= 0;
+      if (is_plain && !way.is_apart && tile.n - i >= 16 * MPNUM_GRAD_MANY_ - 60) {
         mpnum_grad_many_<MPNUM_GRAD_MANY_>(seen, &shared.own, tile, i, factor, bins,
                                            false);
         i += 16 * MPNUM_GRAD_MANY_;
         continue;
       }
-      if (way.is_plain && tile.n - i >= 4)
+      if (is_plain && tile.n - i >= 4)
         mpnum_grad_many_<4>(seen, &shared.own, tile, i, factor, bins, way.is_apart);
       else
         mpnum_grad_few_(seen, &shared.own, tile, i, factor, bins);
