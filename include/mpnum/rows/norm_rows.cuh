@@ -552,27 +552,53 @@ held_total_(const held_place_ &place, unsigned threads, held_scratch_ *scratch,
   sums[1] = scratch->tiles[1][place.team];
   held_meet_();
 }
-/* Both sums of a row, of elements as they are or as map makes them. */
-template <bool has_values, bool has_map, class T, unsigned size>
+/* Both sums of a row from those of a thread. */
+template <bool has_values, unsigned size>
+static __device__ __forceinline__ void
+held_sum_(const held_place_ &place, const held_sums_<size> &values,
+          const held_sums_<size> &squares, held_scratch_ *scratch, double sums[2]) {
+  sums[0] = has_values ? held_folded_(values) : 0;
+  sums[1] = held_folded_(squares);
+  if (place.tiles > 1) held_total_<has_values>(place, row_lanes_ / size, scratch, sums);
+}
+/* Those of elements as they are. */
+template <bool has_values, class T, unsigned size>
 static __device__ __forceinline__ void
 held_find_sums_(const held_<T, size> &row, const held_place_ &place,
-                const mpnum_norm_map_ &map, held_scratch_ *scratch, double sums[2]) {
+                held_scratch_ *scratch, double sums[2]) {
   held_sums_<size> values = held_sums_<size>(), squares = values;
   MPNUM_UNROLL_
   for (unsigned k = 0; k < held_steps_; ++k) {
     const mpnum_lanes<float, size> x = held_floats_(row.at[k]);
-    if (has_map && !held_has_(place, k)) continue; /* else the sums of zeros */
     MPNUM_UNROLL_
     for (unsigned j = 0; j < size; ++j) {
-      const float one = has_map ? mpnum_normed_(&map, x.at[j]) : x.at[j];
-      const double wide = mpnum_widen_f32_(one);
+      const double wide = mpnum_widen_f32_(x.at[j]);
       if (has_values) values.at[j] = mpnum_add_f64_(values.at[j], wide);
       squares.at[j] = norm_fma_(wide, wide, squares.at[j]);
     }
   }
-  sums[0] = has_values ? held_folded_(values) : 0;
-  sums[1] = held_folded_(squares);
-  if (place.tiles > 1) held_total_<has_values>(place, row_lanes_ / size, scratch, sums);
+  held_sum_<has_values>(place, values, squares, scratch, sums);
+}
+/* Those of elements as map makes them; of few rows, which are read again in a loop. src:
+ * this thread's first element. */
+template <unsigned size, class T>
+static __device__ __forceinline__ void
+held_map_sums_(const T *src, const held_place_ &place, const mpnum_norm_map_ &map,
+               held_scratch_ *scratch, double sums[2]) {
+  held_sums_<size> values = held_sums_<size>(), squares = values;
+  MPNUM_UNROLL_BY_(2)
+  for (unsigned k = 0; k < held_steps_; ++k) {
+    if (!held_has_(place, k)) break;
+    const mpnum_lanes<float, size> x = held_floats_(
+        *reinterpret_cast<const mpnum_lanes<T, size> *>(src + k * row_lanes_));
+    MPNUM_UNROLL_
+    for (unsigned j = 0; j < size; ++j) {
+      const double wide = mpnum_widen_f32_(mpnum_normed_(&map, x.at[j]));
+      values.at[j] = mpnum_add_f64_(values.at[j], wide);
+      squares.at[j] = norm_fma_(wide, wide, squares.at[j]);
+    }
+  }
+  held_sum_<true>(place, values, squares, scratch, sums);
 }
 /* Finds the numbers of a row. All threads of a warp, as rows may share one. */
 template <bool is_layer, class Src, unsigned size>
@@ -586,11 +612,12 @@ held_find_(held_<Src, size> &row, const norm_source_<Src> &from, const held_plac
   mpnum_norm_row_ found;
   int step = 0;
   mpnum_norm_shift_(&found.map, 1, 0);
-  held_find_sums_<is_layer, false>(row, place, found.map, scratch, sums);
+  held_find_sums_<is_layer>(row, place, scratch, sums);
   held_forget_(row);
   step = mpnum_norm_begin_(kind, epsilon, columns, sums, &found, &square);
   if (is_layer && __any_sync(0xffffffffu, step == 2)) {
-    held_find_sums_<true, true>(row, place, found.map, scratch, sums);
+    held_map_sums_<size>(from.data + place.number * from.stride + place.column, place,
+                         found.map, scratch, sums);
     if (step == 2) square = mpnum_norm_about_(columns, sums, &found);
     held_forget_(row);
   }
