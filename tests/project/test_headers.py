@@ -42,7 +42,7 @@ endian byteswap values ieee754 fpu_control memory malloc search sched semaphore 
 
 # Reserved identifiers that compilers give, and we only use.
 GIVEN = re.compile(r"__cplusplus|_MSC_VER|__GNUC__|__clang__|__CUDA\w*__|__host__|__device__|__forceinline(__)?|__noinline__|__optnone__|__cold__|__aligned__|__OPTIMIZE__|__declspec|"
-                   r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__syncwarp|__isGlobal|__cvta_generic_to_global|__threadfence|__float2int_rz|__umulhi|__[fd]add_rn|__dmul_rn|__fma_rn|_Pragma|"
+                   r"__inline|__attribute__|__has_include|__global__|__shared__|__launch_bounds__|__syncthreads(_and)?|__syncwarp|__isGlobal|__cvta_generic_to_(global|shared)|__pipeline_(commit|memcpy_async|wait_prior)|__threadfence|__float2int_rz|__umulhi|__[fd]add_rn|__dmul_rn|__fma_rn|_Pragma|"
                    r"__\w+_sync|__half2?|__nv(vm)?_\w+|__always_inline__|__unused__|__warn_unused_result__|_Check_return_|__clz|__builtin_\w+|__has_builtin|"
                    r"__asm__|__target__|__vector_size__|__may_alias__|__m(128|256|512)[di]?|__mmask\d+|_mm\d*(_\w+)?|_(MM|CMP)_\w+|__AVX\w+|__SSE2__|"
                    r"__FMA__|__ARM_FEATURE_FMA|__powerpc64__|__riscv_flen|__s390x__|__F16C__|__x86_64__|__i386__|__aarch64__|__AARCH64EB__|__ARM_NEON|__STDC_HOSTED__|__STDC_VERSION__|__atomic_\w+|"
