@@ -66,7 +66,7 @@ QUICK_FAULTS = [
     ("a dropped barrier in a kernel of rows", "rows", r"(scratch\[1\] = .*\n  }\n)  __syncthreads\(\);", r"\1"),
     ("a swizzle off by one tile", "blocks", r"mpnum_scale_place\(r, c, side\.across\)",
      "mpnum_scale_place(r, c, side.across + 4)"),
-    ("a scale stored after rounding the codes", "blocks", r"(scale = mpnum_block_scale_of_scalar_\(rule, amax\);)",
+    ("a scale stored after rounding the codes", "blocks", r"(scale\.code = is_number \? scale\.code : rule\.nan_code;)",
      r"\1" + UNROUNDED),
     ("an unordered float atomic", "grad", r"(?=\n *if \(lane == 0\)\n? *mpnum_grad_add_square_)",
      ATOMIC_SUM),
