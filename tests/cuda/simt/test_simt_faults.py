@@ -26,20 +26,22 @@ from tree import ROOT
 FLAGS = ["-std=c++17", "-O1"]
 FEW_TYPES = "-DTEST_TYPES=float,mpnum_e4m3,mpnum_e3m2x4"
 # The headers under test, the program that tests them, flags to build with.
-LAUNCH, QUANTIZE = "cuda/detail/launch.cuh", "cuda/detail/quantize.cuh"
+LAUNCH, QUANTIZE, VECTORS = "cuda/detail/launch.cuh", "cuda/detail/quantize.cuh", "cuda/detail/vectors.cuh"
 GRAD_PASS = "training/detail/grad_pass.cuh"
 SOME = ["-DTEST_TYPES=float", "-O0"]
 PROGRAMS = {
     "collectives": (["cuda/block.cuh", "cuda/device.cuh"], "test_collectives", []),
-    "convert": (["array/convert.cuh", LAUNCH, "cuda/detail/convert_four.cuh"], "test_kernels_convert", [FEW_TYPES]),
+    "convert": (["array/convert.cuh", LAUNCH, VECTORS, "cuda/detail/convert_four.cuh"], "test_kernels_convert",
+                [FEW_TYPES]),
     "reduce": (["array/reduce.cuh", LAUNCH], "test_kernels_reduce", [FEW_TYPES]),
     "quantize": (["array/quantize.cuh", "cuda/block.cuh", QUANTIZE], "test_kernels_quantize", SOME),
     "blocks": (["blocks/quantize_blocks.cuh", "blocks/detail/quantize_tiles.cuh", "blocks/detail/dequantize_blocks.cuh", QUANTIZE], "test_kernels_quantize_blocks", SOME),
     "rows": (["rows/detail/row_tiles.cuh", "rows/detail/row_staged.cuh", "rows/detail/row_held.cuh", "rows/rows.cuh", "rows/loss_rows.cuh"], "test_kernels_rows", ["-DTEST_TYPES"]),
     "norm": (["rows/norm_rows.cuh", "rows/norm_backward_rows.cuh", "rows/detail/row_tiles.cuh", "rows/detail/held_rows.cuh"],
              "test_kernels_norm", ["-DTEST_TYPES"]),
-    "activation": (["rows/activation_rows.cuh", "rows/detail/activation_tiles.cuh"], "test_kernels_activation", ["-DTEST_TYPES"]),
-    "grad": ([GRAD_PASS, "training/grad.cuh", "training/grad_list.cuh"], "test_kernels_grad", [FEW_TYPES]),
+    "activation": (["rows/activation_rows.cuh", "rows/detail/activation_tiles.cuh", QUANTIZE], "test_kernels_activation",
+                   ["-DTEST_TYPES"]),
+    "grad": ([GRAD_PASS, "training/grad.cuh", "training/grad_list.cuh", LAUNCH], "test_kernels_grad", [FEW_TYPES]),
     "optimizer": (["training/detail/optimizer_pass.cuh"], "test_kernels_optimizer", ["-O0"]),
     "graph": (["training/grad.cuh"], "test_grad_graph", [FEW_TYPES]),
     "health": (["training/health.cuh"], "test_kernels_reduce", [FEW_TYPES]),
@@ -101,7 +103,7 @@ MORE_FAULTS = [
     ("a largest magnitude that is infinite", "norm", r"finite_ = 0x01000000u", "finite_ = 0"),
     ("a peel to 16 bytes where accesses are of 32", "convert",
      r"(0 - reinterpret_cast<size_t>\(address\)\) %\s*)sizeof\(mpnum_access_\)", r"\g<1>16", WIDE, ALIGNED),
-    ("a list without its last tile", "grad", r"number < list\.tiles;", "number + 1 < list.tiles;"),
+    ("a list without its last tile", "grad", r"number < end;", "number + (end == list.tiles) < end;"),
     ("no barrier after the read of the warps' words", "collectives",
      r"(__syncthreads\(\);(?s:.*?))__syncthreads\(\);", r"\1"),
     ("a sum of floats that goes one way", "collectives", r"(?s)(mpnum_warp_sum_f32\(.*?)__shfl_xor_sync",
@@ -114,8 +116,9 @@ MORE_FAULTS = [
     ("a store of one element too many", "collectives", r"i < left\) dst", "i <= left) dst"),
     ("no barrier before codes are stored", "convert", r"(?s)(if \(tile::is_staged\).*?)__syncwarp\(\);", r"\1"),
     ("one element too many reduced", "reduce", r"last < n\)", "last <= n)"),
-    ("scratch that is not zero again", "reduce", r"atomicExch\(&scratch->blocks, 0u\);", ""),
-    ("a tail of an array that ends early", "quantize", r"n - i < array::tile \? n : i", "n - i < array::tile ? n - 1 : i"),
+    ("scratch that is not zero again", "reduce", r"meeting\.rest\(\);", ""),
+    ("a tail of an array that ends early", "quantize",
+     r"n - i < Array::tile \? n : i", "n - i < Array::tile ? n - 1 : i"),
     ("a state that is not rescaled", "collectives", r"mpnum_rescaled_\(state\.sum, state\.max, max, scale\)", "state.sum"),
     ("no barrier before the sums of a block are added", "grad",
      r"(?s)(mpnum_grad_end_\(mpnum_grad_shared_.*?)__syncthreads\(\);", r"\1"),
@@ -148,16 +151,18 @@ MORE_FAULTS = [
      r"\1mpnum_bits_f32(x)"),
     ("a tail chunk that is left out", "convert", r"n - i < tile::elements \? n : i \+ tile::elements", "i + tile::elements > n ? i : i + tile::elements"),
     ("codes past the end of a packed array", "convert", r"if \(i \+ j < n\) dst", "dst"),
-    ("a second vector that is the first", "convert", r"in \+ \(first \+ 32 \* i\)", "in + first"),
-    ("vectors of neighbours that overlap", "convert", r"src \+ lane \* \(", "src + (lane ^ 1) * ("),
+    ("a second vector that is the first", "convert", r"\(src \+ i \* step\)", "(src)"),
+    ("vectors of neighbours that overlap", "convert", r"src \+ lane \* apart", "src + (lane ^ 1) * apart"),
     ("a grid that strides too far", "convert", r"step = gridDim\.x", "step = 2 * gridDim.x"),
     ("a reduction that strides too far", "reduce", r"step = static_cast<size_t>\(gridDim\.x\)", "step = 2 * static_cast<size_t>(gridDim.x)"),
-    ("codes that stride too far", "quantize", r"(?s)(mpnum_quantize_kernel_\(.*?)step = gridDim\.x", r"\1step = 2 * gridDim.x"),
-    ("floats of codes that stride too far", "quantize", r"(?s)(mpnum_dequantize_kernel_\(.*?)step = gridDim\.x", r"\1step = 2 * gridDim.x"),
-    ("floats of codes that stride one too far", "quantize", r"(?s)(mpnum_dequantize_kernel_\(.*?)step = gridDim\.x", r"\1step = (gridDim.x + 1)"),
-    ("gradients that stride too far", "grad", r"number \+= gridDim\.x", "number += 2 * gridDim.x"),
+    ("codes that stride too far", "quantize",
+     r"(?s)(mpnum_run_tiles_\(.*?)step = gridDim\.x", r"\1step = 2 * gridDim.x"),
+    ("codes that stride one too far", "quantize",
+     r"(?s)(mpnum_run_tiles_\(.*?)step = gridDim\.x", r"\1step = (gridDim.x + 1)"),
+    ("gradients that stride too far", "grad", r"number < end; \+\+number", "number < end; number += 2"),
     ("steps of an optimizer that stride too far", "optimizer", r"tile \+= gridDim\.x", "tile += 2 * gridDim.x"),
-    ("a random word for all elements", "convert", r"random_four_\(options\.seed, index\)", "random_four_(options.seed, 0)"),
+    ("a random word for all elements", "convert",
+     r"random_four_\(options\.keys, index\)", "random_four_(options.keys, 0)"),
     ("random words that begin elsewhere", "convert", r"index % 4 == 1 \? by_1", "index % 4 == 1 ? by_2"),
     ("words of another shift", "convert", r"8 \* bytes", "8 * (bytes ^ 1)"),
     ("no barrier after the codes are in shared memory", "convert",
@@ -177,10 +182,9 @@ MORE_FAULTS = [
     ("subnormals that are zeros", "reduce", r"lows - zeros", "lows"),
     ("the largest for the smallest", "reduce", r"smallest = smaller_\(smallest, x\)", "smallest = larger_(smallest, x)"),
     ("vectors that are not looked at again", "reduce", r"if \(!is_special\) return;", "return;"),
-    ("counts of every block but the last", "reduce", r"!= gridDim\.x - 1", "== gridDim.x - 1"),
+    ("counts of every block but the last", "reduce", r"blocks < gridDim\.x - 1", "blocks == gridDim.x - 1"),
     ("a reduction that begins with what was there", "reduce", r"(?s)(mpnum_reduce_nothing_kernel_.*?)\*result = ", r"\1(void)*result, (void)"),
-    ("no barrier before scratch is used again", "quantize", r"(?s)(columns, \*scale,\s*scratch\);\s*)__syncthreads\(\);",
-     r"\1"),
+    ("no barrier before scratch is used again", "quantize", r"(place, scratch\);\s*)__syncthreads\(\);", r"\1"),
     ("no barrier between a scale and its readers", "quantize", r"(?s)(mpnum_scale_inv\(shared\);\s*\}\s*)__syncthreads\(\);",
      r"\1"),
     ("an amax of a vector alone", "quantize", r"most = magnitudes::larger\(most, words\[i\]\)", "most = magnitudes::larger(0, words[i])"),
@@ -206,12 +210,14 @@ MORE_FAULTS = [
     ("a scale of rows past the end", "blocks", r"row \* Blocks::edge >= job\.height \|\| ", ""),
     ("no barrier before the factors of a tile", "blocks",
      r"(?s)(mpnum_put_scale_<Blocks>\(job\.rows, row, column, scale\.code\);\s*\}\s*)__syncthreads\(\);", r"\1"),
-    ("no barrier before the largest magnitudes", "blocks", r"(?s)(rows\.raise\(amax\);\s*\}\s*)__syncthreads\(\);", r"\1"),
+    ("no barrier before the largest magnitudes", "blocks", r"(parts == 1\);\s*\}\s*)__syncthreads\(\);", r"\1"),
     ("no barrier after they are cleared", "blocks", r"(?s)(amax\[i\] = 0;\s*)__syncthreads\(\);", r"\1"),
-    ("no barrier before the turned codes", "blocks", r"(?s)(MPNUM_QUANTIZE_TRANSPOSED\)\) return;\s*)__syncthreads\(\);", r"\1"),
+    ("no barrier before the turned codes", "blocks",
+     r"(MPNUM_SIDE_TRANSPOSED_\)\) return;\s*)__syncthreads\(\);", r"\1"),
     ("columns of half the rows of a warp", "blocks", r"if \(tile::lanes != 32\)(\s*most)", r"if (false)\1"),
-    ("zeros that keep their signs", "blocks", r"amax == 0 \|\|", "false ||"),
-    ("random words of the first row", "blocks", r"job\.offset \+ \(row \+ v\) \* job\.stride", "job.offset + row * job.stride"),
+    ("zeros that keep their signs", "blocks", r"amax == 0 \? 0 :", "false ? 0 :"),
+    ("random words of the first row", "blocks",
+     r"\(row \+ v\) \* job\.stride \+ column\)", "row * job.stride + column)"),
     ("a division by S that is left out", "blocks", r"y = mpnum_div_scalar_\(y, tensor\);", "y = y;"),
     ("a first index that is the last", "collectives", r"own == most \? ~index : 0", "own == most ? index : 0"),
     ("a merge that drops NaN", "collectives", r"  if \(mpnum_isnan_f32\(max\)\) return max;\n", ""),
@@ -252,7 +258,6 @@ MORE_FAULTS = [
     ("tiles that are read before they are there", "norm", r"(unsigned tiles\) {\n)  __syncthreads\(\);", r"\1"),
     ("a variance by differences alone", "norm", r"__any_sync\(0xffffffffu, step == 2\)", "false"),
     ("a sum that is not rounded to its type", "norm", r"x\.at\[1\] = row_element_<T>::in\(row_element_<T>::out\(x\.at\[1\]\)\);", ""),
-    ("an amax of what is no number", "norm", r"mpnum_isfinite_f32\(y\.at\[j\]\)", "true"),
     ("gradients of tiles that are read before they are there", "norm",
      r"(tiles\[1\]\[place\.warp\] = product;\n    }\n)    __syncthreads\(\);", r"\1"),
     ("a chunk of rows that is counted twice", "norm", r"rows - first < chunk \? rows : first \+ chunk", "rows"),
@@ -263,24 +268,24 @@ MORE_FAULTS = [
     ("a vector past the last one", "norm", r"at\[b\] = i \+ b \* step < rest \? i \+ b \* step : i;", "at[b] = i + b * step;"),
     ("vectors at any address", "norm", r"return reinterpret_cast<size_t>\(row\) .*", "return 1;", ALIGNED),
     ("a residual of the first row", "norm", r"number \* from\.residual_stride", "0"),
-    ("a sum of lanes in another order", "grad", r"step = MPNUM_GRAD_TEAM_ / 2; step > 0; step /= 2",
-     "step = 1; step < MPNUM_GRAD_TEAM_; step *= 2"),
-    ("no barrier after a block's sums are made empty", "grad", r"mpnum_grad_begin_\(shared\);\s*__syncthreads\(\);",
-     "mpnum_grad_begin_(shared);"),
+    ("a sum of lanes in another order", "grad", r"met_\(sum, 2, mask\), 1, mask", "met_(sum, 1, mask), 2, mask"),
+    ("no barrier after a block's sums are made empty", "grad",
+     r"(mpnum_grad_begin_\(shared, list\);\s*)__syncthreads\(\);", r"\1"),
     ("a workspace that is not left empty", "grad", r"atomicExch\(all \+ i, 0ull\)", "all[i]"),
-    ("a workspace that counts on", "grad", r"atomicExch\(&workspace->blocks, 0u\)", "(void)0"),
-    ("a first block that takes itself for the last", "grad", r"== gridDim\.x - 1", "== 0"),
+    ("a workspace that counts on", "grad", r"meeting\.rest\(\);", "(void)0;"),
+    ("a first block that takes itself for the last", "grad",
+     r"(?s)blocks < gridDim\.x - 1(.*?)blocks == gridDim\.x - 1 && sum == .*?number", r"blocks != 0\1true"),
     ("a total that is never carried", "grad", r"tiles < 65536", "true"),
-    ("a tensor found one too late", "grad", r"tiles_before\[middle\] <= tile", "tiles_before[middle] < tile"),
+    ("a tensor found one too late", "grad", r"tiles_before\[low \+ at\] <= tile", "tiles_before[low + at] < tile"),
     ("a NaN that is made canonical", "grad", r"bits \| 0x00400000u", "0x7fffffffu"),
-    ("zeros that are not there counted", "grad", r"zeros - missing", "zeros"),
-    ("subnormals squared as normal numbers", "grad", r"range\.min >= 0x007fffffu", "true"),
+    ("zeros that are not there counted", "grad", r"seen\.zeros -= missing;", ""),
+    ("subnormals squared as normal numbers", "grad", r"least >= 0x007fffffu", "true"),
     ("bins that are not emptied", "grad", r"bins\[k\] = 0;", ""),
     ("gaps between rows that are skipped twice", "grad", r"row \* t\.src_stride \+ column",
      "row * (t.src_stride + 1) + column"),
-    ("four elements from any address", "grad", r"way\.is_apart = .*", "way.is_apart = false;", ALIGNED),
+    ("four elements from any address", "grad", r"way\.is_apart =[^;]*;", "way.is_apart = false;", ALIGNED),
     ("a head of another length", "grad", r"/ size % 4\)", "/ size % 3)", ALIGNED),
-    ("a head that is left out", "grad", r"if \(way\.head != 0 && lane", "if (false && lane"),
+    ("a head that is left out", "grad", r"has_head = way\.head != 0", "has_head = false"),
     ("a head of which four are counted", "grad", r"atomicAdd\(bins \+ 256, 0u - missing\);", ""),
     ("a head in lanes of the next four", "grad", r"way\.head != 0 && lane == MPNUM_GRAD_TEAM_ - 1", "way.head != 0 && lane == 0"),
     ("a clip of what was clipped less", "grad", r"mpnum_bits_f32\(max_norm\) < mpnum_bits_f32\(optimizer->clipped_to\)",
@@ -305,11 +310,12 @@ MORE_FAULTS = [
     ("no barrier before a histogram is added", "health", r"__syncthreads\(\);(\s*for \(unsigned k = threadIdx)", r"\1"),
     ("losses of what is past the largest value", "health", r" && x <= format\.max_code", ""),
     ("an activation of the first tile alone", "activation", r"unit % tiles", "unit % 1"),
-    ("rows past the last one", "activation", r"if \(place\.row\.exists\)(?=\s+mpnum::row_each_<2>)", "if (true)"),
+    ("rows past the last one", "activation", r"if \(place\.row\.exists\)(?=\s+gate_each_<batch>)", "if (true)"),
     ("an alpha that the derivative forgets", "activation", r"gate\.has_alpha \? mpnum_mul_scalar_\(x, gate\.alpha\)\s*: x", "x"),
-    ("a sum that overwrites", "activation", r"if \(adds\) gate_add_\(to_factor", "if (false) gate_add_(to_factor"),
-    ("an amax of one of two gradients", "activation", r"(norm_put_\(to_factor, number, i, columns, of_factor, )amax", r"\1of_x.at[0]"),
-    ("words of one counter", "activation", r"if \(shift\) b = ", "if (false) b = "),
+    ("a sum that overwrites", "activation", r"if \(adds\) gate_add_\(there", "if (false) gate_add_(there"),
+    ("an amax of one of two gradients", "activation",
+     r"(put\(to_factor, i, columns, of_factor, part\);)", r"{ float before = amax; \1 amax = before; }"),
+    ("words of one counter", "activation", r"\(index - skipped \+ j\) / 4", "(index - skipped) / 4"),
     ("a sum of doubles in another order", "collectives", r"(?s)(mpnum_warp_sum_f64_\(.*?)step = 16; step > 0; step /= 2",
      r"\1step = 1; step < 32; step *= 2"),
     ("no barrier before a total is carried", "collectives",
@@ -358,6 +364,15 @@ def fault_is_seen(who, pattern, replacement, *flags):
     assert failure_with(who, plant, "-fno-sanitize-recover=all", *flags), f"{PROGRAMS[who][1]} does not see it"
 
 
+def every_fault_has_a_place():
+    lost = []
+    for what, who, pattern, replacement, *_ in QUICK_FAULTS + MORE_FAULTS:
+        texts = [(INCLUDE / "mpnum" / header).read_text() for header in PROGRAMS[who][0]]
+        if all(re.sub(pattern, replacement, text, count=1) == text for text in texts):
+            lost.append(f"{PROGRAMS[who][1]} with {what}")
+    assert not lost, "nothing to change: " + ", ".join(lost)
+
+
 def tests_pass_without_a_fault(who, *flags):
     failed = failure_with(who, lambda paths: None, *flags)
     assert not failed, failed
@@ -370,6 +385,7 @@ def seen(faults):
 
 def quick_properties():
     """Without a fault the quick tier runs these programs, with other flags."""
+    yield every_fault_has_a_place
     yield from seen(QUICK_FAULTS)
 
 
