@@ -606,11 +606,19 @@ template <class Cast, class Dst> struct four_floats_ {
     return four_joined_<Dst>::at(codes);
   }
 };
+/* Of a form for each overflow, by random words. */
+template <class Forms, class Dst> struct four_by_overflow_ {
+  MPNUM_INLINE typename four_of_<Dst>::type at(const mpnum_f32x4 &x,
+                                               const mpnum_launch_rounding_ &options,
+                                               const mpnum_u32x4 &random) {
+    return options.overflow == MPNUM_OVERFLOW_SATURATE
+               ? Forms::template all<true>(x, random)
+               : Forms::template all<false>(x, random);
+  }
+};
 /* bf16 at random are the upper halves of floats, of which the lower ones and those of
  * words carry: 16 bits, as a word's lower half meets zeros. */
-template <>
-struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>,
-                    mpnum_bf16> {
+struct four_carried_ {
   template <bool saturates> MPNUM_INLINE uint32_t carried(float x, uint32_t random) {
     const uint32_t bits = mpnum_bits_f32(x), sign = bits & 0x80000000u;
     uint32_t sum = bits + (random >> 16);
@@ -627,35 +635,26 @@ struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>,
                    0x7632)}};
     return four;
   }
-  MPNUM_INLINE four_of_<mpnum_bf16>::type at(const mpnum_f32x4 &x,
-                                             const mpnum_launch_rounding_ &options,
-                                             const mpnum_u32x4 &random) {
-    return options.overflow == MPNUM_OVERFLOW_SATURATE ? all<true>(x, random)
-                                                       : all<false>(x, random);
+};
+template <>
+struct four_floats_<cast_rounded_<mpnum_bf16, float, MPNUM_ROUND_STOCHASTIC>, mpnum_bf16>
+    : four_by_overflow_<four_carried_, mpnum_bf16> {};
+#if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
+template <class Dst> struct four_rounded_ {
+  template <bool saturates>
+  MPNUM_REAL_ raw_bytes_<4> all(const mpnum_f32x4 &x, const mpnum_u32x4 &random) {
+    float y[4] = {x.x, x.y, x.z, x.w};
+    round_four_by_<type_of<Dst>::value>(y, random);
+    const mpnum_f32x4 rounded = {y[0], y[1], y[2], y[3]};
+    return four_form_<Dst, saturates>::at(rounded);
   }
 };
-#if MPNUM_HAS_HW_FP8_ || !MPNUM_ON_DEVICE_
-# define MPNUM_FOUR_RANDOM_(name, type)                                             \
-  template <>                                                                       \
-  struct four_floats_<cast_rounded_<mpnum_##name, float, MPNUM_ROUND_STOCHASTIC>,   \
-                      mpnum_##name> {                                               \
-   template <bool saturates>                                                        \
-   MPNUM_REAL_ raw_bytes_<4> all(const mpnum_f32x4 &x, const mpnum_u32x4 &random) { \
-    float y[4] = {x.x, x.y, x.z, x.w};                                              \
-    round_four_by_<type>(y, random);                                                \
-    const mpnum_f32x4 rounded = {y[0], y[1], y[2], y[3]};                           \
-    return four_form_<mpnum_##name, saturates>::at(rounded);                        \
-   }                                                                                \
-   MPNUM_REAL_ raw_bytes_<4> at(const mpnum_f32x4 &x,                               \
-                                const mpnum_launch_rounding_ &options,              \
-                                const mpnum_u32x4 &random) {                        \
-    return options.overflow == MPNUM_OVERFLOW_SATURATE ? all<true>(x, random)       \
-                                                       : all<false>(x, random);     \
-   }                                                                                \
-  };
-MPNUM_FOUR_RANDOM_(e4m3, MPNUM_TYPE_E4M3)
-MPNUM_FOUR_RANDOM_(e5m2, MPNUM_TYPE_E5M2)
-# undef MPNUM_FOUR_RANDOM_
+template <>
+struct four_floats_<cast_rounded_<mpnum_e4m3, float, MPNUM_ROUND_STOCHASTIC>, mpnum_e4m3>
+    : four_by_overflow_<four_rounded_<mpnum_e4m3>, mpnum_e4m3> {};
+template <>
+struct four_floats_<cast_rounded_<mpnum_e5m2, float, MPNUM_ROUND_STOCHASTIC>, mpnum_e5m2>
+    : four_by_overflow_<four_rounded_<mpnum_e5m2>, mpnum_e5m2> {};
 #endif
 template <class Cast, class Dst, class Src> struct four_by_<Cast, Dst, Src, four_each_> {
   MPNUM_INLINE typename four_of_<Dst>::type at(const typename four_of_<Src>::type &x,

@@ -48,22 +48,16 @@ MPNUM_REAL_ void add_products_(float (&sum)[4], const float (&a)[4], uint32_t fa
   add_products_(sum, a, all);
 }
 /* The larger or smaller magnitude of a and b, with the sign of a. b is positive. */
-MPNUM_REAL_ float larger_with_sign_(float a, float b) {
+template <bool is_larger> MPNUM_REAL_ float with_sign_(float a, float b) {
 # if MPNUM_ON_DEVICE_
-  asm("max.xorsign.abs.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  if (is_larger)
+    asm("max.xorsign.abs.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+  else
+    asm("min.xorsign.abs.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
   return a;
 # else
   const uint32_t x = mpnum_bits_f32(a), y = mpnum_bits_f32(b), sign = x & 0x80000000u;
-  return mpnum_from_bits_f32((x ^ sign) > y ? x : y | sign);
-# endif
-}
-MPNUM_REAL_ float smaller_with_sign_(float a, float b) {
-# if MPNUM_ON_DEVICE_
-  asm("min.xorsign.abs.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
-  return a;
-# else
-  const uint32_t x = mpnum_bits_f32(a), y = mpnum_bits_f32(b), sign = x & 0x80000000u;
-  return mpnum_from_bits_f32((x ^ sign) < y ? x : y | sign);
+  return mpnum_from_bits_f32(((x ^ sign) > y) == is_larger ? x : y | sign);
 # endif
 }
 
@@ -86,8 +80,8 @@ MPNUM_REAL_ void round_four_by_(float (&x)[4], const mpnum_u32x4 &random) {
   MPNUM_UNROLL_
   for (unsigned k = 0; k < 4; ++k) {
     unit[k] = mpnum_from_bits_f32(mpnum_bits_f32(x[k]) & 0xff800000u);
-    unit[k] = larger_with_sign_(unit[k], mpnum_from_bits_f32(least));
-    unit[k] = smaller_with_sign_(unit[k], mpnum_from_bits_f32(most));
+    unit[k] = with_sign_<true>(unit[k], mpnum_from_bits_f32(least));
+    unit[k] = with_sign_<false>(unit[k], mpnum_from_bits_f32(most));
     /* A subnormal, 2^-149 of each, becomes 2^-32 of a place. */
     low[k] = mpnum_mul_scalar_(mpnum_from_bits_f32(words[k] & 0x1ffu),
                                mpnum_from_bits_f32(place + (117u << 23)));

@@ -7,19 +7,6 @@
 #include "../../mpnum.h"
 MPNUM_C_BEGIN_
 
-/* Before a loop over an array in registers, before one that is to stay a loop, and before
- * one of which so many turns are to be one. The host's compiler does not know them. */
-#if MPNUM_HAS_CUDA_ && defined(__CUDA_ARCH__)
-# define MPNUM_PRAGMA_(...)   _Pragma(# __VA_ARGS__)
-# define MPNUM_UNROLL_        MPNUM_PRAGMA_(unroll)
-# define MPNUM_NO_UNROLL_     MPNUM_PRAGMA_(unroll 1)
-# define MPNUM_UNROLL_BY_(by) MPNUM_PRAGMA_(unroll by)
-#else
-# define MPNUM_UNROLL_
-# define MPNUM_NO_UNROLL_
-# define MPNUM_UNROLL_BY_(by)
-#endif
-
 /* The hot path of a kernel over arrays: whole tiles, in which consecutive threads take
  * consecutive vectors, MPNUM_LAUNCH_VECTORS_ each before it uses the first. Whether an
  * array is aligned is asked once, what is before the first vector is left to a few

@@ -106,33 +106,9 @@ template <> struct constant_<twin_> {
   }
 };
 
-#if MPNUM_ASKS_FMA_ /* hosts that compile kernels for a device alone */
-template <class R> static __device__ __forceinline__ R usual_silu_(R x) { return x; }
-template <bool, class R> static __device__ __forceinline__ R usual_gelu_tanh_(R x) {
-  return x;
-}
-static __device__ __forceinline__ float usual_near_silu_(float x) {
-  return mpnum_silu_scalar_(x);
-}
-static __device__ __forceinline__ float usual_near_gelu_tanh_(float x) {
-  return mpnum_gelu_tanh_scalar_(x);
-}
-template <class R> static __device__ __forceinline__ R usual_silu_slope_(R x) {
-  return x;
-}
-template <bool, class R> static __device__ __forceinline__ R usual_gelu_tanh_slope_(R x) {
-  return x;
-}
-struct usual_bounds_ {
-  float low, high;
-};
-static __device__ __forceinline__ usual_bounds_ usual_gelu_tanh_bounds_(float) {
-  return usual_bounds_();
-}
-#else
 struct below_zero_step_ {
   static __device__ __forceinline__ float of(float x, uint32_t) {
-    return mpnum_below_zero_scalar_(x);
+    return mpnum_f32_of_scalar_(mpnum_bits_of_scalar_(x) | 0x80000000u);
   }
 };
 /* As mpnumv_whole_near, with 2^n where that is normal, and mpnumv_rest_of. */
@@ -225,14 +201,13 @@ static __device__ __forceinline__ R usual_gelu_tanh_(R x) {
  * way. */
 static __device__ __forceinline__ float usual_near_(float x, float u) {
   const float minus_one = mpnum_constant_scalar_(0xbf800000u);
-  const mpnum_whole_scalar_ whole = mpnum_whole_near_scalar_(u);
+  const usual_whole_<float> whole = usual_whole_near_(u);
   const float r =
       mpnum_fma_scalar_(whole.n, mpnum_constant_scalar_(0xbf317218u), u); /* log 2 */
-  const float power = mpnum_f32_of_scalar_((whole.bits << 10) - 0x3f800000u);
-  const float minus_sum = mpnum_fma_scalar_(mpnum_decay_slope_scalar_(r), r,
-                                            mpnum_sub_scalar_(minus_one, power));
+  const float minus_sum = mpnum_fma_scalar_(usual_decay_slope_(r), r,
+                                            mpnum_sub_scalar_(minus_one, whole.power));
   return mpnum_mul_scalar_(
-      mpnum_mul_scalar_(x, mpnum_usual_inverse_(mpnum_minus_(minus_sum))), power);
+      mpnum_mul_scalar_(x, mpnum_usual_inverse_(mpnum_minus_(minus_sum))), whole.power);
 }
 static __device__ __forceinline__ float usual_near_silu_(float x) {
   return usual_near_(x, mpnum_clamped_above_scalar_(x, 0x41980000u)); /* 19 */
@@ -342,12 +317,11 @@ static __device__ __forceinline__ usual_bounds_ usual_gelu_tanh_bounds_(float x)
       x, mpnum_fma_scalar_(square, mpnum_constant_scalar_(0x3d922279u), root));
   const float v = mpnum_mul_scalar_(
       x, mpnum_fma_scalar_(square, mpnum_constant_scalar_(0x3e5b33b6u), root));
-  const mpnum_whole_scalar_ whole = mpnum_whole_near_scalar_(u);
-  const float r = mpnum_rest_of_scalar_(u, whole.n);
-  const float power = mpnum_f32_of_scalar_((whole.bits << 10) - 0x3f800000u);
-  const float minus_e = mpnum_fma_scalar_(mpnum_decay_slope_scalar_(r), r, minus_one);
-  const float ratio = mpnum_usual_inverse_(mpnum_sub_scalar_(power, minus_e));
-  const float value = mpnum_mul_scalar_(ratio, power);
+  const usual_whole_<float> whole = usual_whole_near_(u);
+  const float r = usual_rest_of_(u, whole.n);
+  const float minus_e = mpnum_fma_scalar_(usual_decay_slope_(r), r, minus_one);
+  const float ratio = mpnum_usual_inverse_(mpnum_sub_scalar_(whole.power, minus_e));
+  const float value = mpnum_mul_scalar_(ratio, whole.power);
   const float minus_rest = mpnum_mul_scalar_(minus_e, ratio);
   const float part =
       mpnum_mul_scalar_(mpnum_mul_scalar_(v, value), mpnum_minus_(minus_rest));
@@ -358,7 +332,6 @@ static __device__ __forceinline__ usual_bounds_ usual_gelu_tanh_bounds_(float x)
                                 mpnum_fma_scalar_(error, off, slope)};
   return bounds;
 }
-#endif
 
 } // namespace mpnum
 
